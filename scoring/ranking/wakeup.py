@@ -116,7 +116,7 @@ class PacketSection:
     """Memories of one kind, best first.
 
     Attributes:
-        left_out: memories of this type that did not fit the budget (count).
+        left_out: other memories of this kind, which do not fit or do not belong (count).
     """
 
     name: str

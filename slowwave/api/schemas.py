@@ -185,6 +185,9 @@ class Record(BaseModel):
     created_at: datetime
     updated_at: datetime
     revision: str = Field("", description="Revision of the text; the ETag, for If-Match.")
+    outdated_by: str = Field("", description="Memory with a newer value of the same thing.")
+    newer_title: Quoted = ""
+    valid_until: datetime | None = Field(None, description="When the newer value began.")
 
 
 class Listed(BaseModel):

@@ -214,7 +214,6 @@ def get(
 def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
     """Return the output that shows one memory in full."""
     from slowwave.lifecycle.browse import state_of
-    from slowwave.lifecycle.newer_values import newer_values
     from slowwave.views.scores import outdated_text
 
     record = memory.get(memory_id)
@@ -223,13 +222,12 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
 
         return Output(record, lambda: print_plain(wording.record(record)))
     earlier = 0 if is_data() else memory.stats(memory_id).earlier
-    newer = None if is_data() else newer_values(memory.tenant, [memory_id]).get(memory_id)
 
     def show() -> None:
         say(record.title, "bold")
         say(f"{' + '.join(record.sources)} · {state_of(record.status)} · {record.memory_type}", "dim")
-        if newer:
-            say(outdated_text(newer.memory_id, newer.title, newer.until), "yellow")
+        if record.outdated_by:
+            say(outdated_text(record.outdated_by, record.newer_title, record.valid_until), "yellow")
         say(record.content)
         if earlier:
             say(f"On an earlier revision: {counted(earlier, 'rating')}.", "dim")

@@ -153,7 +153,7 @@ def wakeup(
     def show() -> None:
         for section in packet.sections:
             title = f"{section.name.capitalize()}" + (
-                f"  ({section.left_out:,} more exceed the budget)" if section.left_out else ""
+                f"  ({section.left_out:,} left out)" if section.left_out else ""
             )
             cells = [
                 [

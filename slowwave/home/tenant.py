@@ -80,7 +80,8 @@ class MemoryRecord:
     """One memory with all its fields.
 
     `context` is searchable text beside its content; `follows` is the memory before it. `sources` are its own
-    and those of all memories that it absorbed, in order.
+    and those of all memories that it absorbed, in order. `outdated_by`, `newer_title` and `valid_until` name
+    the memory with a newer value of the same thing, as search results do.
     """
 
     memory_id: str
@@ -104,3 +105,6 @@ class MemoryRecord:
     context: str | None = None
     follows: str | None = None
     sources: tuple[str, ...] = ()
+    outdated_by: str = ""
+    newer_title: str = ""
+    valid_until: datetime | None = None

@@ -7,6 +7,7 @@ alone: the passages nearest to its own, and those of memories that reconsolidati
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,7 +20,7 @@ from slowwave.quality.outdated.updates import DatedPassage, first_newer, may_be_
 from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:
-    from slowwave.home.tenant import Tenant
+    from slowwave.home.tenant import MemoryRecord, Tenant
 
 OWN: Final = 1  # first passages of a memory that are compared (count)
 NEAR: Final = 10  # nearest passages to each of them, as many as in a search (count)
@@ -88,16 +89,21 @@ def with_newer_values(tenant: Tenant, rows: Sequence[Mapping[str, Any]]) -> list
         rows: Rows with memory_id; refused notes have no newer value.
     """
     newer = newer_values(tenant, [row["memory_id"] for row in rows])
-    return [
-        {
-            **row,
-            "outdated_by": mark.memory_id if mark else "",
-            "newer_title": mark.title if mark else "",
-            "valid_until": mark.until if mark else None,
-        }
-        for row in rows
-        for mark in (newer.get(row["memory_id"]),)
-    ]
+    return [{**row, **_fields(newer.get(row["memory_id"]))} for row in rows]
+
+
+def with_newer_value(tenant: Tenant, record: MemoryRecord) -> MemoryRecord:
+    """Return a memory with the newer value that replaces it, if one does."""
+    return replace(record, **_fields(newer_values(tenant, [record.memory_id]).get(record.memory_id)))
+
+
+def _fields(newer: NewerValue | None) -> dict[str, Any]:
+    """Return the fields of a result that name its newer value."""
+    return {
+        "outdated_by": newer.memory_id if newer else "",
+        "newer_title": newer.title if newer else "",
+        "valid_until": newer.until if newer else None,
+    }
 
 
 def near_memories(tenant: Tenant, memory_id: str) -> list[str]:

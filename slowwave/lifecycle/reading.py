@@ -14,11 +14,12 @@ from slowwave.feedback.tiers import with_tiers
 from slowwave.home.tenant import MemoryRecord, Tenant
 from slowwave.store import one_of
 
-_COLUMNS = [part.name for part in fields(MemoryRecord) if part.name != "sources"]
+_DERIVED = ("sources", "outdated_by", "newer_title", "valid_until")
+_COLUMNS = [part.name for part in fields(MemoryRecord) if part.name not in _DERIVED]
 
 
 def record_of(tenant: Tenant, memory_id: str) -> MemoryRecord:
-    """Return a memory by its id, whatever its status.
+    """Return a memory by its id, whatever its status; its newer value is not looked up.
 
     Raises:
         NotFoundError: The namespace has no such memory.

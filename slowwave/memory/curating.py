@@ -39,14 +39,15 @@ class Memory(SearchingMemory):
     """
 
     def get(self, memory_id: str) -> MemoryRecord:
-        """Return a memory by its id, whatever its status.
+        """Return a memory by its id, whatever its status, with its newer value.
 
         Raises:
             NotFoundError: this namespace has no such memory.
         """
+        from slowwave.lifecycle.newer_values import with_newer_value
         from slowwave.lifecycle.reading import record_of
 
-        return record_of(self.tenant, memory_id)
+        return with_newer_value(self.tenant, record_of(self.tenant, memory_id))
 
     def forget(self, memory_id: str, *, viewer: Viewer | None = None) -> bool:
         """Hide a memory from searches (soft delete). :meth:`unforget` undoes it.
@@ -69,15 +70,16 @@ class Memory(SearchingMemory):
         from slowwave.home.visibility import Viewer, access_view
         from slowwave.journal.entry_builders import forget_entry
         from slowwave.lifecycle.forgetting import require_forgettable
+        from slowwave.lifecycle.reading import record_of
         from slowwave.lifecycle.write_path import append, apply, locked_write
 
         if viewer is not None:
             view = access_view(self.store, self.namespace, [memory_id], viewer, forgotten=True)
             view.require(memory_id, self.namespace)
-        source = self.get(memory_id).source
+        source = record_of(self.tenant, memory_id).source
 
         def forget(last: Mapping[str, int] | None) -> bool:
-            record = self.get(memory_id)
+            record = record_of(self.tenant, memory_id)
             if viewer is Viewer.ASSISTANT:
                 require_forgettable(self.tenant, record)
             if record.status == "retired":
@@ -115,9 +117,10 @@ class Memory(SearchingMemory):
             NotFoundError: this namespace has no such memory, or its text was erased.
         """
         from slowwave.lifecycle.forgetting import remember_entry
+        from slowwave.lifecycle.reading import record_of
         from slowwave.lifecycle.write_path import append_and_apply
 
-        record = self.get(memory_id)
+        record = record_of(self.tenant, memory_id)
         if record.status != "retired":
             return False
         append_and_apply(self._space, remember_entry(self._space, record, principal=self.principal))

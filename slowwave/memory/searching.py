@@ -153,7 +153,7 @@ class SearchingMemory(SavingMemory):
         """
         from slowwave.search.wakeup import deliver, wakeup
 
-        packet = wakeup(self._space, self.namespace, budget=budget, as_of=self._space.now(), secret=secret)
+        packet = wakeup(self.tenant, budget=budget, as_of=self._space.now(), secret=secret)
         if session:
             deliver(self._space, packet, self.principal, session)
         return packet

@@ -72,7 +72,8 @@ def search(
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
     asked = days_asked(query, moment, past=as_of is not None)
-    policy = space.policy.uncut if include_weak or asked else space.policy
+    policy = space.policy.uncut if asked else space.policy
+    policy = replace(policy, cut_share=0.0) if include_weak else policy
     policy = replace(policy, rerank_weight=0.0) if asked else policy
     start = time.perf_counter()
     searched = of_days(filters, asked) if asked else filters
@@ -86,7 +87,7 @@ def search(
     search_id = ids.new_event_id()
     other = _other(space, candidates, search_id) if log and as_of is None and not asked else None
     if other is not None and include_weak:
-        other = other.uncut
+        other = replace(other, cut_share=0.0)
     candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,10 @@ from slowwave.errors import SlowwaveError
 from slowwave.feedback.states import states_in
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import CONFIDENCE_LABELS
+from slowwave.lifecycle.newer_values import newer_values
 from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
+from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.wakeup import (
     SECTIONS,
     Item,
@@ -29,10 +32,12 @@ from slowwave.scoring.ranking.wakeup import (
 )  # fmt: skip
 from slowwave.search.deliveries import deliveries_of
 from slowwave.search.filters import Filters
-from slowwave.search.signals import confidence
+from slowwave.search.signals import confidence, signals_in
+from slowwave.search.stored_pairs import ComparedPassage, with_near_duplicates
 from slowwave.store import quote
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import Tenant
     from slowwave.home.workspace import Workspace
 
 MIN_BUDGET = 50  # tokens
@@ -90,8 +95,9 @@ class Packet:
         return asdict(self) | {"text": self.text}
 
 
-def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, secret: bool = False) -> Packet:
+def wakeup(tenant: Tenant, *, budget: int, as_of: datetime, secret: bool = False) -> Packet:
     """Build the packet; see `slowwave.Memory.wakeup`."""
+    space, namespace = tenant.space, tenant.namespace
     if budget < MIN_BUDGET:
         raise SlowwaveError(f"budget = {budget} is too small: a packet needs {MIN_BUDGET} tokens or more.")
     filters = Filters(sensitivity=("public", "internal", "secret")) if secret else Filters()
@@ -109,7 +115,7 @@ def wakeup(space: Workspace, namespace: str, *, budget: int, as_of: datetime, se
     rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
     many = math.ceil(budget / AVERAGE_ITEM) + 1
     while True:
-        items = _items(space, rows.head(many), filters.where(namespace))
+        items = _items(tenant, rows.head(many), filters.where(namespace))
         sections = pack(items, counts, budget - tokens(NOTICE) - 1)
         # Short items leave room for more: read more.
         if sum(len(section.items) for section in sections) < many or many >= rows.height:
@@ -126,15 +132,38 @@ def deliver(space: Workspace, packet: Packet, principal: str, session: str) -> N
         deliveries.begin(item for section in packet.sections for item in section.items)
 
 
-def _items(space: Workspace, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
+def _items(tenant: Tenant, best: pl.DataFrame, where: str) -> dict[str, list[Item]]:
     names = best["memory_id"].to_list()
-    notes = space.store.read_by("memories", "memory_id", names, columns=["memory_id", *JUDGED], also=where)
-    contents = notes.filter(~_refusable(space, notes)).select("memory_id", "content")
-    best = best.join(contents.select("memory_id"), on="memory_id", how="semi", maintain_order="left")
+    notes = tenant.store.read_by("memories", "memory_id", names, columns=["memory_id", *JUDGED], also=where)
+    contents = notes.filter(~_refusable(tenant.space, notes)).select("memory_id", "content")
+    rows = best.join(contents, on="memory_id", maintain_order="left").to_dicts()
+    outdated = newer_values(tenant, [row["memory_id"] for row in rows])
     items: dict[str, list[Item]] = {}
-    for row in best.join(contents, on="memory_id", maintain_order="left").iter_rows(named=True):
+    for row in _without_repetitions(tenant, [row for row in rows if row["memory_id"] not in outdated]):
         items.setdefault(row["section"], []).append(_item(row))
     return items
+
+
+def _without_repetitions(tenant: Tenant, rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the first memory of each group of duplicates, grouped as in a search."""
+    columns = ([row[name] for row in rows] for name in ("memory_id", "content", "title"))
+    names, texts, titles = columns
+    passages = {
+        row["memory_id"]: ComparedPassage(
+            row["memory_id"], row["sensitivity"] or "", row["title"] or "", row["source"], row["content"]
+        )
+        for row in rows
+    }
+    near = signals_in(tenant.space).pairs(tenant.namespace).near
+    same_as = with_near_duplicates(
+        duplicates(names, [0] * len(names), [1] * len(names), texts, titles), near, passages
+    )
+    included = set()
+    for row in rows:
+        group = same_as.get(row["memory_id"], row["memory_id"])
+        if group not in included:
+            included.add(group)
+            yield row
 
 
 def _refusable(space: Workspace, notes: pl.DataFrame) -> pl.Series:

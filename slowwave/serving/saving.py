@@ -9,6 +9,7 @@ from slowwave.home.tenant import Saved
 from slowwave.home.visibility import Viewer, access_view
 from slowwave.lifecycle.correcting import correction
 from slowwave.lifecycle.forgetting import require_replaceable
+from slowwave.lifecycle.reading import record_of
 from slowwave.memory import Memory
 from slowwave.serving.request import MemoryRequest
 from slowwave.views import mcp_text as wording
@@ -69,14 +70,14 @@ def correct(
 
     def build() -> Mapping[str, Any]:
         request.require_visible(memory_id)
-        record = memory.get(memory_id)
+        record = record_of(memory.tenant, memory_id)
         check(request.revision(memory_id))
         note = correction(memory.tenant, record, content, title=title, person=request.person)
         if not request.person:
             require_replaceable(memory.tenant, record.source)
         return {**note, **(labels or {})}
 
-    return memory.save_if_unchanged(memory.get(memory_id).source, build)
+    return memory.save_if_unchanged(record_of(memory.tenant, memory_id).source, build)
 
 
 def stored(request: MemoryRequest, saved: Saved) -> Stored:

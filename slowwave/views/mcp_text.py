@@ -162,7 +162,7 @@ def _result(result: FoundMemory) -> Iterable[str]:
     if result.duplicates:
         yield f"{others_say_it(len(result.duplicates))}: {', '.join(result.duplicates)}"
     if result.outdated_by:
-        yield f"> {outdated_text(result.outdated_by, one_line(result.newer_title), result.valid_until)}"
+        yield _outdated(result)
     for other in result.contradicts:
         yield f"> {contradiction_text(other.memory_id, one_line(other.title))}"
     yield quoted(result.text)
@@ -240,7 +240,7 @@ def after_waking(packet: Packet, *, reads: bool = False, calls: Calls = TOOLS) -
     if not packet.text:
         return f"This memory is empty. Save what will matter later with {calls.save}."
     omitted = sum(section.left_out for section in packet.sections)
-    more = f" {counted(omitted, 'more memory', 'more memories')} did not fit." if omitted else ""
+    more = f" {counted(omitted, 'memory is', 'memories are')} left out." if omitted else ""
     return f"Use {calls.search} for everything else.{more}"
 
 
@@ -300,6 +300,10 @@ def undone(outcome: str, memory_id: str, other: str) -> str:
     return f"Undone: {outcome} of {memory_id} and {other}. Both have their previous state, and stay separate."
 
 
+def _outdated(memory: FoundMemory | MemoryRecord) -> str:
+    return f"> {outdated_text(memory.outdated_by, one_line(memory.newer_title), memory.valid_until)}"
+
+
 def record(memory: MemoryRecord) -> str:
     """Return one memory in full."""
     labels = [
@@ -312,4 +316,6 @@ def record(memory: MemoryRecord) -> str:
         _labels(memory.memory_type, memory.tags),
         f"> importance: {one_line(memory.importance_tier)}, source: {one_line(' + '.join(memory.sources))}",
     ]
+    if memory.outdated_by:
+        labels.append(_outdated(memory))
     return "\n".join([*labels, ">", quoted(memory.content)])

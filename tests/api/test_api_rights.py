@@ -146,6 +146,8 @@ def test_a_list_names_the_newer_value_of_an_outdated_memory_to_everybody(api):
         rows = api.of("GET", "/v1/memories", by=by)["memories"]
         marks = {row["memory_id"]: (row["outdated_by"], row["newer_title"]) for row in rows}
         assert {name: mark for name, mark in marks.items() if mark[0]} == {old: (new, "Raised")}
+        records = [api.of("GET", f"/v1/memories/{name}", by=by) for name in (old, new)]
+        assert [one["outdated_by"] for one in records] == [new, ""]
 
 
 def test_what_was_forgotten_only_a_person_reads_and_lists(api):

@@ -328,7 +328,7 @@ def test_a_packet_with_secrets_and_with_little_room(made):
     told = data("wakeup", "--secret", home=made)
     assert "quuxzyx" in told["text"]
     small = shown("wakeup", "--table", "--budget", "60", home=made)
-    assert re.search(r"Note  \(\d more exceed the budget\)", small)
+    assert re.search(r"Note  \(\d left out\)", small)
     assert "budget = 10 is too small: a packet needs 50 tokens" in refused(
         "wakeup", "--budget", "10", home=made
     )

@@ -61,3 +61,7 @@ def test_an_outdated_memory_is_marked_with_the_newer_one(memory, run):
     assert new.startswith(mark[2])
     shown = " ".join(run("get", old, "-n", "ada").stdout.split())
     assert f"outdated, until 2 April 2026: see Raised ({new})" in shown
+    for name, mark in rows.items():
+        record = json.loads(run("get", name, "-n", "ada", "--json").stdout)
+        assert (record["outdated_by"], record["newer_title"], record["valid_until"]) == mark
+    assert '> outdated, until 2 April 2026: see "Raised"' in run("get", old, "-n", "ada", "--plain").stdout

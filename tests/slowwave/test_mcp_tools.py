@@ -510,6 +510,14 @@ def test_a_memory_can_be_read_whole(assistant):
     assert '> type: "note", tags: "ops"' in quoted
 
 
+def test_an_outdated_memory_that_is_read_names_the_newer_one(assistant):
+    old = assistant.call("memory_save", content="The rate limit is 100 requests a minute.")["memory_id"]
+    raised = "The rate limit was raised to 200 requests a minute."
+    new = assistant.call("memory_save", content=raised, title="Raised")["memory_id"]
+    assert f'see "Raised" ({new})' in assistant.read(f"memory://{old}")
+    assert "outdated" not in assistant.read(f"memory://{new}")
+
+
 @pytest.mark.parametrize(
     "uri", ["memory://nope", "memory://", "memory://a/b", "slowwave://settings", "file:///etc/passwd"]
 )

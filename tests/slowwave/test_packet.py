@@ -207,7 +207,7 @@ def test_very_short_items_fill_the_budget(open_memory):
 
 def test_the_packet_is_the_same_each_time(house):
     moment = datetime.now(UTC)
-    packets = [wakeup(house._space, "ada", budget=300, as_of=moment) for _ in range(3)]
+    packets = [wakeup(house.tenant, budget=300, as_of=moment) for _ in range(3)]
     assert packets[0] == packets[1] == packets[2]
 
 
@@ -328,7 +328,7 @@ def test_what_is_newer_comes_first(memory):
         where=f"memory_id = '{ids.memory_id('ada', 'deploy')}'",
         values={"updated_at": later - timedelta(days=1)},
     )
-    packet = wakeup(memory._space, "ada", budget=2_000, as_of=later)
+    packet = wakeup(memory.tenant, budget=2_000, as_of=later)
     assert order(packet, "note") == ["deploy", "ferry"]
     scores = [item.score for item in packet.sections[0].items]
     assert scores == pytest.approx([0.4 + 0.1 * 2 ** (-1 / 90), 0.45], abs=1e-4)
@@ -420,3 +420,35 @@ def test_what_the_gate_would_refuse_is_not_in_the_packet_until_a_person_releases
     enforced.release(refused.memory_id)
     assert "dolor" in enforced.wakeup().text
     assert "Draft" in open_memory(gate={"mode": "off"}).wakeup().text
+
+
+def test_the_packet_has_the_newest_value_alone(memory):
+    for month, text in enumerate((
+        "The rate limit is 100 requests a minute.",
+        "The rate limit was raised to 200 requests a minute.",
+        "Invoices are sent on the first of the month.",
+    )):  # fmt: skip
+        memory.save(text, memory_type="constraint", created_at=datetime(2026, 3 + month, 2, tzinfo=UTC))
+    packet = memory.wakeup()
+    (section,) = packet.sections
+    assert section.left_out == 1
+    assert "200 requests" in packet.text
+    assert "Invoices" in packet.text
+    assert "100 requests" not in packet.text
+
+
+@pytest.mark.parametrize(
+    ("again", "times"),
+    [
+        ("The spare key of the boathouse is with Ruth in the office.", 1),
+        ("The spare key of the boathouse is with  Ruth, in the office", 1),
+        ("The spare key of the boathouse is with Ruth in the chandlery.", 2),
+    ],
+)
+def test_the_packet_says_nothing_twice(open_memory, again, times):
+    memory = open_memory(gate={"mode": "warn"})
+    memory.save("The spare key of the boathouse is with Ruth in the office.", title="Key", key="first")
+    memory.save(again, title="Key", key="second")
+    packet = memory.wakeup()
+    assert packet.text.count("with Ruth") == times
+    assert sum(len(section.items) + section.left_out for section in packet.sections) == 2

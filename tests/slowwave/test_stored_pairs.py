@@ -105,6 +105,8 @@ def test_a_near_duplicate_that_the_gate_only_warned_of_collapses(warned):
     (result,) = response
     assert {result.memory_id, *result.duplicates} == {row["memory_id"], row["other_memory"]}
     assert [one.reason for one in response.not_shown] == ["duplicate"]
+    whole = warned.search("Where is the spare key of the boathouse?", include_weak=True)
+    assert [(one.memory_id, one.duplicates) for one in whole] == [(result.memory_id, result.duplicates)]
     again = replay(warned.journal.get(response.search_id).payload)
     assert [(one.memory_id, one.duplicates) for one in again.results] == [
         (result.memory_id, result.duplicates)
