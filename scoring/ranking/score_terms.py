@@ -143,8 +143,8 @@ class ScoredMemories:
     def _updates(self) -> Floats:
         """Return what each memory needs to rank above those with an earlier value, (m,).
 
-        A newer value is never weak if an earlier one is kept: the cut would leave only the wrong one. Chains
-        are raised link by link.
+        A newer value is never weak if an earlier one is kept: the cut would leave only the wrong one. It
+        fits the query as well as the earlier one, which it answers for. Chains are raised link by link.
         """
         update: Floats = np.zeros(len(self.raw))
         columns = self._columns
@@ -155,6 +155,7 @@ class ScoredMemories:
             raised = trusted & ~self.weak[columns.outdated]
             outdated, newest = columns.outdated[raised], columns.newest[raised]
             self.weak[newest] = False
+            np.maximum.at(self.fit, newest, self.fit[outdated])
             score = self.raw + update
             below = score[newest] <= score[outdated]
             if not below.any() and np.array_equal(raised, trusted & ~self.weak[columns.outdated]):

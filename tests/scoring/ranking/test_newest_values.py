@@ -88,9 +88,11 @@ def test_scores_descend_and_no_outdated_memory_is_above_its_newest(found, pairs,
     results = rank(found, policy, as_of=NOW, limit=100).results
     scores = [one.score for one in results]
     assert scores == sorted(scores, reverse=True)
-    places = {one.memory_id: one.rank for one in results}
+    by_id = {one.memory_id: one for one in results}
     for one in results:
-        assert not one.outdated_by or places.get(one.outdated_by, 0) < one.rank
+        if one.outdated_by and (newest := by_id.get(one.outdated_by)):
+            assert newest.rank < one.rank
+            assert newest.fit >= one.fit
 
 
 @given(st.lists(st.tuples(worlds(), st.booleans()), max_size=4))
