@@ -24,6 +24,9 @@ the first: the contrasts of `contrast.py` whose edit changes no value, SICK and 
 ``retrieval/`` and ``pairs/``. The question is the first sentence. So that the kind of question does not
 decide, it counts as one that asks for any value. All of these marks are wrong; those of the kinds of
 contrasts that exchange a value, which have rows of their own, may be right.
+
+The last table is of the same SICK and Breaking-NLI by their labels: the pairs that two results of a search
+would be said to contradict each other in (rule 2.3).
 """
 
 from __future__ import annotations
@@ -54,6 +57,7 @@ from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.wordlists import lines_of
 from slowwave.search.results import Result
+from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexed
 
 DEPTH = 50
 SHOWN = 10
@@ -68,6 +72,8 @@ VALUES = (
     "file and address", "name",
 )  # fmt: skip
 """Kinds of contrasts that exchange a value, so that a mark may be right."""
+LABELLED = ("sick", "breaking_nli")
+NO_PAIRS = indexed(0, {}, ())
 Rows = Sequence[Mapping[str, Any]]
 
 
@@ -92,6 +98,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     report("updates", rows, note="counts are questions unless they say otherwise")
     if arguments.pairs:
         report("wrong marks", list(_wrong_marks(arguments.pairs)))
+        report("contradictions", list(_contradictions(arguments.pairs)))
 
 
 def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:
@@ -227,16 +234,31 @@ def _wrong_marks(folder: Path) -> Iterator[dict[str, Any]]:
     sets |= {
         f"contrasts: {kind}": [(one.old, one.new) for one in made if one.kind == kind] for kind in VALUES
     }
-    for name in ("sick", "breaking_nli"):
-        path = folder / "pairs" / f"{name}.tsv"
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-            sets[name] = [(row["a"], row["b"]) for row in rows]
+    sets |= {name: [(row["a"], row["b"]) for row in _labelled_pairs(folder, name)] for name in LABELLED}
     for name, pairs in sets.items():
         marked = sum(_is_marked(old, new) for old, new in track(pairs, description=name))
         low, high = wilson(marked, len(pairs))
         yield {"set": name, "pairs": len(pairs), "marked": marked, "rate": ratio(marked, len(pairs), 9),
                "low": low, "high": high}  # fmt: skip
+
+
+def _labelled_pairs(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "pairs" / f"{name}.tsv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _contradictions(folder: Path) -> Iterator[dict[str, Any]]:
+    """Pairs of short notes that a search says contradict each other, by label."""
+    for name in LABELLED:
+        by_label: dict[str, list[bool]] = {}
+        for row in track(_labelled_pairs(folder, name), description=name):
+            short = [ComparedPassage(side, "", "", "", row[side]) for side in ("a", "b")]
+            marked = any(contradictions(NO_PAIRS, short))
+            by_label.setdefault(row["label"].lower(), []).append(marked)
+        for label, marks in by_label.items():
+            low, high = wilson(sum(marks), len(marks))
+            yield {"set": name, "label": label, "pairs": len(marks), "marked": sum(marks),
+                   "rate": ratio(sum(marks), len(marks), 9), "low": low, "high": high}  # fmt: skip
 
 
 def _is_marked(old: str, new: str) -> bool:

@@ -18,6 +18,8 @@ from slowwave.quality.divergence.subject import VALUES, Subject, different_place
 from slowwave.quality.divergence.tokens import Traits, traits
 
 MAX_STATEMENTS = 16  # compared statements of each passage (count)
+MAX_OTHER_WORDS = 4
+"""Words that only one of two nearly equal statements has (count)."""
 MIN_COMMON = 2  # equal words of two statements of equal form (count)
 _LASTING = frozenset({"number", "unit", "time", "version"})  # kinds of values that hold until they change
 _WEEKDAY, _PAST = "wd:", "tense:past"
@@ -42,9 +44,19 @@ def opposed(left: ComparedNote, right: ComparedNote) -> bool:
 
     Unlike a note that supersedes another, neither has to repeat all that the other says.
     """
-    if different_places((left.title, left.source), (right.title, right.source)):
+    pairs = list(_pairs(left.content, right.content))
+    if not pairs or different_places((left.title, left.source), (right.title, right.source)):
         return False
-    return any(_is_opposed(one, other, left, right) for one, other in _pairs(left.content, right.content))
+    return any(_is_opposed(one, other, left, right) for one, other in pairs)
+
+
+def nearly_equal(left: str, right: str) -> bool:
+    """Whether a statement of each has nearly the same words."""
+    return any(
+        len(words ^ other_words) <= MAX_OTHER_WORDS and one != other
+        for words, one in _statements(left)
+        for other_words, other in _statements(right)
+    )
 
 
 def _is_opposed(one: str, other: str, left: ComparedNote, right: ComparedNote) -> bool:
@@ -94,10 +106,15 @@ def _tells_what_happened(side: Traits) -> bool:
 
 def _pairs(left: str, right: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of statements with most words in common."""
-    others = [(words_of(other), other) for other in statements(right)[:MAX_STATEMENTS]]
-    for one in statements(left)[:MAX_STATEMENTS]:
-        words = words_of(one)
+    others = _statements(right)
+    for words, one in _statements(left):
         for other_words, other in others:
             least = min(len(words), len(other_words))
             if least and one != other and len(words & other_words) >= _COMMON * least:
                 yield one, other
+
+
+@lru_cache(maxsize=4_096)
+def _statements(text: str) -> list[tuple[frozenset[str], str]]:
+    """Return the compared statements of a passage, each with its words."""
+    return [(words_of(one), one) for one in statements(text)[:MAX_STATEMENTS]]

@@ -21,7 +21,7 @@ from slowwave.store.frames import column_values
 SUPERSEDED = "superseded"
 _RETURNED = (
     "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
-    "created_at", "updated_at", "sensitivity",
+    "created_at", "updated_at", "sensitivity", "chunk_count",
 )  # fmt: skip
 ONLY_NEAR = "only_near"
 """Flag of a result of a question none of whose identifiers a memory mentions."""
@@ -271,18 +271,18 @@ def _with_contradictions(
     retrieved: SearchCandidates,
 ) -> tuple[Result, ...]:
     """Name in each result the others that contradict it."""
-    names = {result.memory_id for result in results}
-    pairs = retrieved.pairs
-    if pairs is None or (names.isdisjoint(pairs.opposed) and names.isdisjoint(pairs.related)):
+    if retrieved.pairs is None:
         return results
     passages = [
         ComparedPassage(
-            result.memory_id, rows[memory.best]["sensitivity"] or "", result.title, result.source, result.text
+            result.memory_id, row["sensitivity"] or "", result.title, result.source, result.text,
+            is_whole=row["chunk_count"] == 1,
         )
         for result, memory in zip(results, ranking.results, strict=True)
-    ]
+        for row in (rows[memory.best],)
+    ]  # fmt: skip
     others: dict[int, dict[str, Contradiction]] = {}
-    for pair in contradictions(pairs, passages):
+    for pair in contradictions(retrieved.pairs, passages):
         for at, there in (pair, pair[::-1]):
             other = results[there]
             if results[at].memory_id != other.outdated_by and other.memory_id != results[at].outdated_by:

@@ -1,7 +1,7 @@
-"""Pairs of memories in the decision log that a search takes into account: near duplicates, contradictions.
+"""Pairs of memories that a search takes into account: near duplicates, contradictions.
 
 Decisions are on memories of one namespace and one sensitivity. A text may have changed since, so the texts of
-this search are compared again.
+this search are compared again. Short notes are also compared without a decision.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import polars as pl
@@ -18,8 +19,10 @@ import pyarrow.compute as pc
 
 from slowwave.index.table_cache import TableCache
 from slowwave.quality.admission.statuses import NEAR_DUPLICATE
+from slowwave.quality.admission.types import UNDONE_BY_HAND
+from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS
 from slowwave.quality.titles import is_from_first_words
-from slowwave.store import Store
+from slowwave.store import Store, quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -27,17 +30,20 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = (
     "decision_id", "memory_id", "other_memory", "outcome", "proposed", "reasons", "refused", "decided_at",
-    "undone_at",
+    "undone_at", "undone_why",
 )  # fmt: skip
-NEAR, OPPOSED, RELATED = "near", "opposed", "related"
+MAX_COMPARED: Final = 8  # pairs of short notes that no decision names, of one search (count)
+NEAR, OPPOSED, RELATED, SETTLED = _KINDS = "near", "opposed", "related", "settled"
 
 _COMPARES: Final = "other_memory IS NOT NULL AND outcome IN ('related', 'supersede', 'complement')"
+_COUNTS: Final = f"(undone_at IS NULL OR undone_why = {quote(UNDONE_BY_HAND)})"
 
 
 class StoredPair(NamedTuple):
     """Two memories with what a decision says of them.
 
-    `kind`: near (nearly the same words), opposed (one supersedes the other, or waits to) or related.
+    `kind`: near (nearly the same words), opposed (one supersedes the other, or waits to), related, or settled
+    (a user declined or undid the decision).
     """
 
     memory_id: str
@@ -55,6 +61,7 @@ class StoredPairs:
         near: Memories that the save gate marked as near duplicates of each memory.
         opposed: Memories that a decision sets against each memory.
         related: Memories that are kept beside each memory, with other values or other words.
+        settled: Memories that a user keeps beside each memory, so that they are not compared again.
     """
 
     version: int
@@ -62,16 +69,27 @@ class StoredPairs:
     near: Mapping[str, Sequence[str]]
     opposed: Mapping[str, Sequence[str]]
     related: Mapping[str, Sequence[str]]
+    settled: Mapping[str, Sequence[str]]
 
 
 class ComparedPassage(NamedTuple):
-    """Passage of a returned memory, as the contradictions compare it."""
+    """Passage of a returned memory, as the contradictions compare it.
+
+    Attributes:
+        is_whole: Whether the memory has no other passage.
+    """
 
     memory_id: str
     sensitivity: str
     title: str
     source: str
     text: str
+    is_whole: bool = True
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it is a short note."""
+        return self.is_whole and len(self.text) <= MAX_CHARACTERS
 
 
 def pairs_of(rows: pl.DataFrame, before: datetime | None = None) -> dict[str, StoredPair | None]:
@@ -85,7 +103,9 @@ def pairs_of(rows: pl.DataFrame, before: datetime | None = None) -> dict[str, St
     for row in rows.iter_rows(named=True):
         ended = row["undone_at"] is not None and (before is None or row["undone_at"] < before)
         made = before is None or (row["decided_at"] is not None and row["decided_at"] < before)
-        kind = "" if ended or not made or row["refused"] else _kind(row)
+        kind = "" if not made or row["refused"] else _kind(row)
+        if ended and kind:
+            kind = SETTLED if row["undone_why"] == UNDONE_BY_HAND else ""
         pairs[row["decision_id"]] = (
             StoredPair(row["memory_id"], row["other_memory"], kind) if kind and row["other_memory"] else None
         )
@@ -103,13 +123,11 @@ def _kind(row: Mapping[str, Any]) -> str:
 
 def indexed(version: int, committed: Mapping[str, StoredPair], pairs: Iterable[StoredPair]) -> StoredPairs:
     """Index pairs by both of their memories."""
-    sides: dict[str, defaultdict[str, list[str]]] = {
-        kind: defaultdict(list) for kind in (NEAR, OPPOSED, RELATED)
-    }
+    sides: dict[str, defaultdict[str, list[str]]] = {kind: defaultdict(list) for kind in _KINDS}
     for one, other, kind in pairs:
         sides[kind][one].append(other)
         sides[kind][other].append(one)
-    return StoredPairs(version, committed, *(dict(sides[kind]) for kind in (NEAR, OPPOSED, RELATED)))
+    return StoredPairs(version, committed, *(dict(sides[kind]) for kind in _KINDS))
 
 
 def cache_of_pairs(store: Store) -> TableCache[str, StoredPairs]:
@@ -118,7 +136,7 @@ def cache_of_pairs(store: Store) -> TableCache[str, StoredPairs]:
     def read(namespace: str, mark: tuple[int, tuple[str, ...]], cached: StoredPairs | None) -> StoredPairs:
         where = within(namespace, _COMPARES)
         if cached is None or cached.version != mark[0]:
-            read_rows = store.read("decisions", f"{where} AND undone_at IS NULL", columns=COLUMNS)
+            read_rows = store.read("decisions", f"{where} AND {_COUNTS}", columns=COLUMNS)
             committed = _present(pairs_of(read_rows))
         else:
             committed = dict(cached.committed)
@@ -193,20 +211,39 @@ def _repeats(one: ComparedPassage, other: ComparedPassage) -> bool:
 
 
 def contradictions(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> Iterator[tuple[int, int]]:
-    """Yield positions of passages whose memories contradict each other, each pair once.
+    """Yield positions of passages whose memories contradict each other.
+
+    Compare short notes with each other, and longer ones where a decision names both.
 
     Args:
         pairs: Stored pairs of the namespace.
         passages: Best passages of the returned memories.
     """
     place = {passage.memory_id: at for at, passage in enumerate(passages)}
-    for at, passage in enumerate(passages):
-        sides = ((pairs.opposed, _decided), (pairs.related, _kept_apart))
-        for others, contradict in sides:
+    for others, contradict in ((pairs.opposed, _decided), (pairs.related, _kept_apart)):
+        for at, passage in enumerate(passages):
             for other in others.get(passage.memory_id, ()):
                 second = place.get(other, -1)
                 if second > at and contradict(passage, passages[second]):
                     yield at, second
+    for at, second in islice(_alike(pairs, passages), MAX_COMPARED):
+        if _kept_apart(passages[at], passages[second]):
+            yield at, second
+
+
+def _alike(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> Iterator[tuple[int, int]]:
+    """Yield positions of nearly equal short notes, the best first; settled pairs are left out."""
+    from slowwave.quality.divergence.contradiction import (
+        nearly_equal,  # lazy: a cold search may have one result
+    )
+
+    short = [at for at, passage in enumerate(passages) if passage.is_short]
+    for at, second in combinations(short, 2):
+        settled = pairs.settled.get(passages[at].memory_id, ())
+        if passages[second].memory_id not in settled and nearly_equal(
+            passages[at].text, passages[second].text
+        ):
+            yield at, second
 
 
 def _decided(one: ComparedPassage, other: ComparedPassage) -> bool:

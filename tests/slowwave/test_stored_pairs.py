@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import combinations
 
 import pytest
 
@@ -10,7 +11,13 @@ from slowwave.adapters.quoting import metadata_of, text_of
 from slowwave.quality.divergence.contradiction import opposed
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.search.log import replay
-from slowwave.search.stored_pairs import ComparedPassage, with_near_duplicates
+from slowwave.search.stored_pairs import (
+    MAX_COMPARED,
+    ComparedPassage,
+    contradictions,
+    indexed,
+    with_near_duplicates,
+)
 from slowwave.views.answers import Found
 from slowwave.views.data import plain
 from slowwave.views.mcp_text import found as mcp_text
@@ -158,3 +165,34 @@ def test_groups_join_over_shared_members_and_never_over_sensitivities_or_values(
 def test_which_passages_of_related_notes_contradict_each_other(left, right, contradict):
     notes = ComparedNote("", "", left), ComparedNote("", "", right)
     assert opposed(*notes) is opposed(*notes[::-1]) is contradict
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "query"),
+    [
+        ("Tom is allergic to peanuts.", "Tom is not allergic to peanuts.", "Is Tom allergic to peanuts?"),
+        ("Meetings must be recorded.", "Meetings must not be recorded.", "Must meetings be recorded?"),
+        ("Der Zug nach Bonn fährt um 9 Uhr.", "Der Zug nach Bonn fährt um 10 Uhr.", "Wann fährt der Zug?"),
+    ],
+)
+def test_short_notes_contradict_each_other_without_any_decision(memory, one, other, query):
+    moment = datetime(2026, 3, 2, tzinfo=UTC)  # one date, so neither is newer
+    first, second = (memory.save(text, created_at=moment).memory_id for text in (one, other))
+    third = memory.save("The kettle in the kitchen is not new.", created_at=moment).memory_id
+    assert memory.settings.reconsolidation.policy == "off"
+    marks = dict(contradicting(memory, query))
+    assert (marks[first], marks[second], marks.get(third, [])) == ([second], [first], [])
+
+
+def test_pairs_of_short_notes_are_compared_up_to_a_limit_and_secret_ones_never_with_others():
+    def passage(number, label="internal"):
+        text = f"The ferry of the island leaves at {number} in the morning."
+        return ComparedPassage(str(number), label, "", "", text)
+
+    none = indexed(0, {}, ())
+    many = [passage(number) for number in range(2, 12)]
+    assert list(contradictions(none, many)) == list(combinations(range(10), 2))[:MAX_COMPARED]
+    assert list(contradictions(none, [passage(2), passage(3, "secret")])) == []
+    long = passage(3)._replace(text=passage(3).text + " It is loud and old." * 30)
+    assert list(contradictions(none, [passage(2), long])) == []
+    assert list(contradictions(none, [passage(2), passage(3)._replace(is_whole=False)])) == []
