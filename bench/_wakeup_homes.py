@@ -17,7 +17,8 @@ from slowwave.scoring.ranking.wakeup import OTHER, Item, pack, tokens
 from slowwave.search.wakeup import wakeup
 
 FILE: Final = Path(__file__).with_name("wakeup_homes.txt")
-FITTED: Final = 15  # homes that the rule was fitted to; the others were held out
+FITTED: Final = 15  # homes that the rule was fitted to
+HELD_OUT: Final = 15  # homes behind these that it was not fitted to; the others have older values and repetitions
 AS_OF: Final = datetime(2026, 11, 20, 8, tzinfo=UTC)
 BUDGET: Final = 250  # tokens: about half of the notes of a home
 MUST, NEVER, LAST = "+", "-", "~"
@@ -76,6 +77,17 @@ def _note(line: str, number: int) -> HomeNote:
     return HomeNote(mark, note.source, labels)
 
 
+def part_of(number: int) -> str:
+    """Return the part of the homes that a home is in.
+
+    Args:
+        number: Its place, from 0.
+    """
+    if number < FITTED:
+        return "fitted"
+    return "held out" if number < FITTED + HELD_OUT else "outdated or repeated"
+
+
 def fill_home(memory: slowwave.Memory, home: Home) -> None:
     """Save the notes of a home; a note that the gate only warns of is kept."""
     memory.save_many([{"key": note.key, **note.labels} for note in home.notes])
@@ -83,7 +95,7 @@ def fill_home(memory: slowwave.Memory, home: Home) -> None:
 
 def chosen(memory: slowwave.Memory, home: Home) -> Iterator[tuple[str, list[Item]]]:
     """The memories that the packet and each baseline take, with the same budget."""
-    packet = wakeup(memory.home, memory.namespace, budget=BUDGET, as_of=AS_OF)
+    packet = wakeup(memory.tenant, budget=BUDGET, as_of=AS_OF)
     yield "packet", [item for section in packet.sections for item in section.items]
     orders: dict[str, Callable[[HomeNote], Any]] = {
         "newest": lambda note: note.labels["created_at"],

@@ -6,7 +6,7 @@
 The home holds that many notes of one chunk each, of every memory type and tier. ``read`` is the floor: the
 same columns of the same rows read from the table, and nothing else; measured turn about in one run.
 
-``--homes`` measures the content instead, on thirty small homes of different people (wakeup_homes.txt). Each
+``--homes`` measures the content instead, on 36 small homes of different people (wakeup_homes.txt). Each
 has four notes or so that the packet must have (``must``), junk that it must never have, and messages of
 chats, which may not displace what it must have (``displaced``). The budget holds half of a home. The packet
 stands beside packets that anybody would think of: the newest notes, the longest ones, the last ingested.
@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from _report import bench, options, positive, ratio, report, spread
-from _wakeup_homes import BUDGET, FITTED, figures, fill_home, read_homes
+from _wakeup_homes import BUDGET, figures, fill_home, part_of, read_homes
 
 import slowwave
 from slowwave.common import ids
@@ -44,8 +44,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--notes", type=positive, default=5_000, help="notes in the home")
     parser.add_argument("--budget", type=positive, default=2_000, help="tokens of the packet")
     parser.add_argument("--times", type=positive, default=50, help="packets measured")
-    parser.add_argument("--homes", action="store_true", help="measure the content on thirty homes instead")
-    parser.add_argument("--first", type=positive, default=30, help="only so many of these homes")
+    parser.add_argument("--homes", action="store_true", help="measure the content on 36 homes instead")
+    parser.add_argument("--first", type=positive, default=36, help="only so many of these homes")
     arguments = parser.parse_args(argv)
     if arguments.homes:
         content(arguments.first)
@@ -88,7 +88,7 @@ def content(first: int) -> None:
         for number, home in enumerate(homes):
             own = slowwave.Memory(memory.settings, namespace=f"home{number}", space=memory.home)
             fill_home(own, home)
-            part = "fitted" if number < FITTED else "held out"
+            part = part_of(number)
             for name, counts in figures(own, home).items():
                 sums.setdefault((part, name), Counter()).update(counts)
     rows = [
