@@ -7,27 +7,39 @@ everywhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from slowwave.scoring.arrays import Floats
 from slowwave.scoring.ranking.time_languages import (
     ASKED_INSIDE,
-    DATED,
-    DAYS_OF_WEEK,
+    FIGURES,
     LANGUAGES,
+    OF_NOTES,
     WORD,
     YEAR,
+    Between,
     Language,
+    Marker,
+    counted_words,
     languages_known,
 )
+from slowwave.scoring.ranking.time_windows import Window, between, bounded, named_window, part_of, window_of
 
-_FIRST, _LAST = date.min, date.max
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+_OWNED = re.compile(r"'s\b")
+_ENDS = re.compile(r"\s*(?:$|[?!.,;:。？！，、؟،])")
+_IN: Final = frozenset({"month", "year", "quarter", "season", *OF_NOTES})
+_ON: Final = frozenset({"date", "weekday", "day"})
+_YEARLY: Final = frozenset({"date", "month", "quarter", "season"})
+_UNCERTAIN: Final = _IN | _ON
+_MONTHS: Final = 12
+_NEAR: Final = 40  # characters before a time in which its words stand
 SAYS_WHEN = 1 / 3
 """Share of a text that says a time, for a question that asks when; a text of the window asked for has 1."""
 
@@ -48,6 +60,21 @@ class TimeWords(NamedTuple):
     until: date | None = None
     order: str = ""
     language: str = ""
+
+
+class _Span(NamedTuple):
+    """Expression of time at its place in a question.
+
+    Attributes:
+        certain: Whether it is a time whatever stands beside it.
+    """
+
+    start: int
+    end: int
+    kind: str
+    part: Mapping[str, str]
+    window: Window
+    certain: bool
 
 
 @lru_cache(maxsize=1)
@@ -71,27 +98,35 @@ def time_words(question: str, as_of: datetime) -> TimeWords | None:
 
 @lru_cache(maxsize=256)
 def _time_words(question: str, today: date) -> TimeWords | None:
-    text = " ".join(question.casefold().split())
-    if iso := _ISO.search(text):
-        day = _day(int(iso[1]), int(iso[2]), int(iso[3]))
-        if day is not None:
-            words = text[: iso.start()].split()
-            bound = words[-1] if words else ""
-            return _bounded(iso[0], day, day, bound, languages_known())
-    keys, year = _keys(), YEAR.search(text) is not None
-    spoken = {id(one) for word in WORD.findall(text) for one in keys.get(word, ())}
-    wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
-    languages = [one for one in languages_known() if (wide if one.unspaced else year or id(one) in spoken)]
+    text = plain(question)
+    languages = _languages_of(text)
     for language in languages:
-        for kind, forms in language.forms:
-            matches = [match for form in forms if (match := form.search(text))]
-            longest = max(matches, key=lambda match: match.end() - match.start(), default=None)
-            if longest:  # an impossible date is none, and no month either
-                return _asked(kind, longest, language, today, ahead=_looks_ahead(text, languages))
+        ahead = _looks_ahead(text, languages)
+        if asked := window_words(text, language, today, ahead=ahead, day_first=languages[0].name != "en"):
+            return asked
     for language in languages:
         if asks := language.when.search(text) if language.name in ASKED_INSIDE else language.when.match(text):
             return TimeWords(asks[0].strip(' ¿¡"“('), language=language.name)
     return None
+
+
+def plain(question: str) -> str:
+    """Return a question in lower case, with single spaces and straight apostrophes."""
+    return " ".join(question.casefold().replace("’", "'").split())
+
+
+def _languages_of(text: str) -> list[Language]:
+    """Return the languages in which a text may name a time, first the one of most of its words."""
+    keys, figures = _keys(), FIGURES.search(text) is not None
+    words = WORD.findall(text)
+    spoken = {id(one) for word in words for one in keys.get(word, ())}
+    wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
+    kana = wide and any("\u3040" <= letter <= "\u30ff" for letter in text)
+    some = [
+        one for one in languages_known()
+        if (wide and kana == (one.name == "ja") if one.unspaced else figures or id(one) in spoken)
+    ]  # fmt: skip
+    return some if len(some) < 2 else sorted(some, key=lambda one: -len(one.own.intersection(words)))
 
 
 def _looks_ahead(text: str, languages: Sequence[Language]) -> bool:
@@ -100,117 +135,185 @@ def _looks_ahead(text: str, languages: Sequence[Language]) -> bool:
     return any(ahead.search(text) for ahead, _ in tenses) and not any(past.search(text) for _, past in tenses)
 
 
-def _asked(
-    kind: str, match: re.Match[str], language: Language, today: date, *, ahead: bool
+def window_words(
+    text: str, language: Language, today: date, *, day_first: bool, ahead: bool = False, alone: bool = False
 ) -> TimeWords | None:
-    part = match.groupdict()
-    words = match[0].strip()
-    if kind in {"newest", "oldest"}:
-        return TimeWords(words, order=kind)
-    if kind in DATED:
-        days = _range(part, language, today, ahead=ahead)
-        return None if days is None else _bounded(words, *days, part.get("bound") or "", (language,))
-    if kind in {"ago", "past", "hence"}:
-        if kind == "hence" and not ahead:
-            return None
-        number = part.get("n") or "1"
-        count = int(number) if number.isdecimal() else language.numbers[number]
-        if kind == "past":
-            return TimeWords(words, _earlier(count, language.units[part["unit"]], today), today)
-        return _ago(words, -count if kind == "hence" else count, language.units[part["unit"]], today)
-    if kind == "next_day":
-        days_off = (language.weekdays[part["weekday"]] - today.weekday() - 1) % DAYS_OF_WEEK + 1
-        return TimeWords(words, *(today + timedelta(days=days_off),) * 2)
-    monday = today - timedelta(days=today.weekday())
-    if kind == "next_week_day":
-        return TimeWords(words, *(monday + timedelta(days=7 + language.weekdays[part["weekday"]]),) * 2)
-    first, last = _month(today.year, today.month)
-    sunday, year_end = monday + timedelta(days=6), date(today.year, 12, 31)
-    following = last + timedelta(days=1)
-    spans = {
-        "yesterday": (today - timedelta(days=1),) * 2,
-        "before_yesterday": (today - timedelta(days=2),) * 2,
-        "last_week": (monday - timedelta(days=7), monday - timedelta(days=1)),
-        "last_month": ((first - timedelta(days=1)).replace(day=1), first - timedelta(days=1)),
-        "last_year": (date(today.year - 1, 1, 1), date(today.year - 1, 12, 31)),
-        "this_week": (monday, sunday if ahead else today),
-        "this_month": (first, last if ahead else today),
-        "this_year": (date(today.year, 1, 1), year_end if ahead else today),
-        "tomorrow": (today + timedelta(days=1),) * 2,
-        "after_tomorrow": (today + timedelta(days=2),) * 2,
-        "next_week": (sunday + timedelta(days=1), sunday + timedelta(days=7)),
-        "next_month": _month(following.year, following.month),
-        "next_year": (date(today.year + 1, 1, 1), date(today.year + 1, 12, 31)),
-    }
-    return TimeWords(words, *spans[kind])
+    """Return the window or order that a text names in one language.
+
+    Args:
+        text: As of `plain`.
+        language: Language of the words.
+        today: Day of the question.
+        day_first: Whether the day is first in 3/5/2024; else such a date is none.
+        ahead: Whether the question looks ahead.
+        alone: Whether a name alone is a time, as in `notes March`.
+    """
+    spans: list[_Span] = []
+    order = None
+    pattern, forms = language.times
+    for match in pattern.finditer(text):
+        kind, names = forms[int((match.lastgroup or "").removeprefix("f_"))]
+        if kind in {"newest", "oldest"}:
+            order = order or TimeWords(match[0].strip(), order=kind)
+        elif span := _span(match, kind, names, language, today, ahead=ahead, day_first=day_first):
+            spans.append(_in_part(text, span, language))
+    spans = _with_ranges(text, spans, language, today)
+    for span in spans:
+        if asked := _asked(text, span, language, today, ahead=ahead, alone=alone):
+            return asked
+    return order
 
 
-def _bounded(words: str, first: date, last: date, bound: str, languages: Sequence[Language]) -> TimeWords:
-    """Return the days themselves, or those before or after them."""
-    if any(bound in one.before for one in languages):
-        return TimeWords(words, _FIRST, first - timedelta(days=1))
-    if any(bound in one.after for one in languages):
-        return TimeWords(words, last + timedelta(days=1), _LAST)
-    return TimeWords(words, first, last)
+def _span(
+    match: re.Match[str], kind: str, names: Mapping[str, str], language: Language, today: date,
+    *, ahead: bool, day_first: bool,
+) -> _Span | None:  # fmt: skip
+    part = {name: text for name, group in names.items() if (text := match[group]) is not None}
+    if "slashed" in part and not day_first and part["day"] != part["m"] and int(part["day"]) <= _MONTHS:
+        return None  # English knows both orders
+    window = window_of(kind, part, language, today, ahead=ahead)
+    if window is None:  # an impossible date is none, and no month either
+        return None
+    dated = "year" in part and kind != "year" or part.get("year", "") in language.relative_years
+    certain = dated or kind not in _UNCERTAIN or "certain" in part
+    if "m" in part and kind == "month" and "certain" not in part:
+        certain = False  # 2024-03 may be a number
+    return _Span(match.start(), match.end(), kind, part, window, certain)
+
+
+def _nearby(text: str, span: _Span, markers: Sequence[Marker], kind: str) -> tuple[int, int, Marker] | None:
+    """Return the longest words of a kind beside a time: their start and end, with the time between."""
+    best: tuple[int, int, Marker] | None = None
+    for marker in markers:
+        if marker.kind != kind:
+            continue
+        start, end = span.start, span.end
+        if marker.lead is not None:
+            lead = marker.lead.search(text, max(0, start - _NEAR), start)
+            if lead is None:
+                continue
+            start = lead.start()
+        if marker.tail is not None:
+            tail = marker.tail.match(text, end)
+            if tail is None:
+                continue
+            end = tail.end()
+        if best is None or end - start > best[1] - best[0]:
+            best = start, end, marker
+    return best
+
+
+def _in_part(text: str, span: _Span, language: Language) -> _Span:
+    """Return a span with the part of its period that is asked for, such as `early` or `the week of`."""
+    beside = _nearby(text, span, language.markers, "part")
+    if beside is None or (span.window[0] == span.window[1]) != (beside[2].name == "week"):
+        return span
+    start, end, marker = beside
+    return span._replace(start=start, end=end, window=part_of(span.window, marker.name), certain=True)
+
+
+def _with_ranges(text: str, spans: list[_Span], language: Language, today: date) -> list[_Span]:
+    """Return the spans, with two that make a range as one; ranges come first."""
+    ranges = []
+    for at, later in enumerate(spans):
+        ways = (_range(text, words, spans[:at], later, language, today) for words in language.between)
+        ranges += [found for found in ways if found][:1]
+    return [*ranges, *spans]
 
 
 def _range(
-    part: dict[str, str | None], language: Language, today: date, *, ahead: bool = False
-) -> tuple[date, date] | None:
-    """Return the days of a date, month or year.
-
-    Without a year it is the last one that is not in the future, or the coming one of a question that looks
-    ahead; today is either.
-    """
-    month = language.months[part.get("month") or ""] if part.get("month") else 0
-    if part.get("day"):
-        number = int(part["day"] or 0)
-        if part.get("year"):
-            day = _day(int(part["year"] or 0), month, number)
-        else:
-            step = 1 if ahead else -1
-            days = (_day(year, month, number) for year in range(today.year, today.year + 8 * step, step))
-            day = next((one for one in days if one and (one >= today if ahead else one <= today)), None)
-        return None if day is None else (day, day)
-    nearest = today.year + (month < today.month) if ahead else today.year - (month > today.month)
-    year = int(part["year"] or 0) if part.get("year") else nearest
-    return _month(year, month) if month else (date(year, 1, 1), date(year, 12, 31))
-
-
-def _ago(words: str, count: int, unit: str, today: date) -> TimeWords | None:
-    """Return a window whose width is the unit's: the day, or half a unit before and after it."""
-    if unit in {"day", "week"}:
-        middle = today - timedelta(days=count * (7 if unit == "week" else 1))
-        half = timedelta(days=3 if unit == "week" else 0)
-        return TimeWords(words, middle - half, middle + half)
-    if unit == "year":
-        year = today.year - count
-        return TimeWords(words, date(year, 1, 1), date(year, 12, 31)) if 0 < year < _LAST.year else None
-    at = today.year * 12 + today.month - 1 - count
-    return TimeWords(words, *_month(at // 12, at % 12 + 1)) if at >= 12 else None
-
-
-def _earlier(count: int, unit: str, today: date) -> date:
-    """Return the day that is so many units before today; of a shorter month its last day."""
-    if unit in {"day", "week"}:
-        return today - timedelta(days=count * (DAYS_OF_WEEK if unit == "week" else 1))
-    at = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
-    if at < 12:
-        return _FIRST
-    first, last = _month(at // 12, at % 12 + 1)
-    return min(first + timedelta(days=today.day - 1), last)
-
-
-def _month(year: int, month: int) -> tuple[date, date]:
-    following = date(year + month // 12, month % 12 + 1, 1)
-    return date(year, month, 1), following - timedelta(days=1)
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
+    text: str, words: Between, before: Sequence[_Span], later: _Span, language: Language, today: date
+) -> _Span | None:
+    """Return the range that ends with a time or begins with it, where the words stand around two times."""
+    tail = words.tail.match(text, later.end) if words.tail else None
+    end = tail.end() if tail else later.end
+    if before and (tail or not words.tail) and words.link.fullmatch(text, before[-1].end, later.start):
+        earlier = before[-1]
+        near = max(0, earlier.start - _NEAR)
+        lead = words.lead.search(text, near, earlier.start) if words.lead else None
+        if lead or not words.lead:
+            start = lead.start() if lead else earlier.start
+            certain = bool(words.lead or words.tail) or earlier.certain or later.certain
+            window = between(*_completed(earlier, later, language, today))
+            return _Span(start, end, "range", later.part, window, certain)
+    if later.kind != "date":
         return None
+    day = words.first.search(text, max(0, later.start - _NEAR), later.start)
+    if day and (tail or not words.tail):
+        first = _with(later, language, today, day=day["day"])
+        if first and first[0] <= later.window[1]:
+            return _Span(day.start(), end, "range", later.part, (first[0], later.window[1]), certain=True)
+    if day := words.last.match(text, later.end):
+        last = _with(later, language, today, day=day["day"])
+        if last and last[0] > later.window[0]:
+            lead = words.lead.search(text, max(0, later.start - _NEAR), later.start) if words.lead else None
+            start = lead.start() if lead else later.start
+            return _Span(start, day.end(), "range", later.part, (later.window[0], last[1]), certain=True)
+    return None
+
+
+def _with(span: _Span, language: Language, today: date, **part: str) -> Window | None:
+    """Return the window of a span's month and year with another part."""
+    named = {**span.part, "year": span.part.get("year") or str(span.window[0].year), **part}
+    return named_window(named, language, today)
+
+
+def _completed(earlier: _Span, later: _Span, language: Language, today: date) -> tuple[Window, Window]:
+    """Return the windows of a range; a month or year that one side leaves out is that of the other."""
+    first, last = earlier.window, later.window
+    if earlier.kind == "day" and later.kind == "date":
+        return _with(later, language, today, day=earlier.part["day"]) or first, last
+    if later.kind == "day" and earlier.kind == "date":
+        return first, _with(earlier, language, today, day=later.part["day"]) or last
+    if "year" in earlier.part and "year" not in later.part and later.kind in _YEARLY:
+        last = _with(later, language, today, year=str(first[0].year)) or last
+        if last[1] < first[0]:
+            last = _with(later, language, today, year=str(first[0].year + 1)) or last
+    elif "year" not in earlier.part and earlier.kind in _YEARLY:
+        first = _with(earlier, language, today, year=str(last[0].year)) or first
+    return first, last
+
+
+def _asked(
+    text: str, span: _Span, language: Language, today: date, *, ahead: bool, alone: bool
+) -> TimeWords | None:
+    """Return what a span asks for with the words beside it; None if it is no time."""
+    beside = None if span.kind == "range" else _nearby(text, span, language.markers, "bound")
+    if beside:
+        start, end, marker = beside
+        if _is_time(text, span, end, language):
+            window = bounded(span.window, marker.name, today, ahead=ahead)
+            return TimeWords(text[start:end].strip(), *window)
+    kind = "on" if span.kind in _ON else "in"
+    beside = _nearby(text, span, language.markers, kind)
+    if beside and not beside[0] < span.start and not beside[1] > span.end and span.kind == "day":
+        beside = None  # a number alone
+    if beside and span.kind in OF_NOTES:
+        beside = None
+    start, end = beside[:2] if beside else (span.start, span.end)
+    if not (span.certain or beside or alone) or not (span.certain or _is_time(text, span, end, language)):
+        return None
+    if span.kind == "season" and not (span.certain or alone) and not _has_tense(text, language):
+        return None  # what is done in summer, every year
+    return TimeWords(text[start:end].strip(), *span.window)
+
+
+def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
+    """Whether what follows leaves a name or number a time: it is no owner, and counts nothing."""
+    if span.certain:
+        return True
+    if _OWNED.match(text, end):
+        return False
+    if span.kind not in {"year", "day"}:
+        return True
+    following = WORD.match(text, end + 1 if text[end : end + 1] == " " else end)
+    if span.kind == "day":
+        return _ENDS.match(text, end) is not None or (following and following[0] in language.asking) is True
+    return following is None or following[0] not in counted_words()
+
+
+def _has_tense(text: str, language: Language) -> bool:
+    return any(tense.search(text) for tense in language.tenses)
 
 
 @lru_cache(maxsize=8_192)
@@ -223,19 +326,20 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
     if not YEAR.search(text):
         return
     for iso in _ISO.finditer(text):
-        if (day := _day(int(iso[1]), int(iso[2]), int(iso[3]))) is not None:
+        with suppress(ValueError):
+            day = date(int(iso[1]), int(iso[2]), int(iso[3]))
             yield day, day
-    plain = text.casefold()
+    folded = text.casefold()
     for language in languages_known():
-        if not any(month in plain for month in language.months):
+        if not any(month in folded for month in language.months):
             continue
-        days = [match for form in language.in_text for match in form.finditer(plain)]
+        days = [match for form in language.in_text for match in form.finditer(folded)]
         # `May 2023` within `8 May 2023` is no date of its own.
         for match in days:
             inside = any(
                 o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o in days
             )
-            found = None if inside else _range(match.groupdict(), language, date.max)
+            found = None if inside else named_window(match.groupdict(), language, date.max)
             if found is not None:
                 yield found
 

@@ -39,7 +39,7 @@ def test_the_notes_of_the_days_are_handed_over_newest_first(memory, dated):
         assert one.text == TEXTS[one.tags[0]]
         rows = one.explanation.contributions
         assert sum(row.value for row in rows) == pytest.approx(one.score)
-        assert ("dates", "yesterday") in {(row.field, row.term) for row in rows}
+        assert ("dates", "since yesterday") in {(row.field, row.term) for row in rows}
     ordinary = memory.search(TEXTS["lamp"])
     assert response.results[0].confidence == ordinary.results[0].confidence
     assert found(memory, limit=1) == [dated["lamp"]]
