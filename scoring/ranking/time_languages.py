@@ -48,6 +48,7 @@ FIGURES = re.compile(r"(?:19|20)\d\d|\bq[1-4]\b|\d0er|\d\.(?!\d)")
 _STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _PLACE = re.compile(r"\{(\w+)\}")
+_AROUND = re.compile(r"\(\?<?[!=][^)]*\)")
 _SIGNS = re.compile(r"\{\w+\}|[|\\<!{}]")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
 
@@ -100,9 +101,10 @@ class Language:
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
         self.keys = {word for word in words if len(word) >= shortest} | names | set(self.weekdays)
-        asking = {word for kind in ("asking", "noting") for word in self.listed(kind)}
-        self.asking = frozenset(asking)
-        self.own = self.keys | asking
+        self.noting = frozenset(self.listed("noting"))
+        self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
+        self.asking = self.noting | frozenset(self.listed("asking"))
+        self.own = self.keys | self.asking
 
     def _pairs(self, kind: str) -> Iterator[tuple[str, str]]:
         for form in self.listed(kind):
@@ -196,7 +198,7 @@ class Language:
         """Return one pattern of every time, and of each of its forms the kind and the groups of its places."""
         forms = [(kind, form) for kind in KINDS for form in self.listed(kind)]
         # Of forms that begin at the same place, the first one counts.
-        forms.sort(key=lambda one: (-len(_PLACE.findall(one[1])), -len(one[1])))
+        forms.sort(key=lambda one: (-len(_PLACE.findall(one[1])), -len(_AROUND.sub("", one[1]))))
         figures = [(kind, form) for kind, several in _NUMERIC.items() for form in several]
         sources, groups = [], []
         for at, (kind, form) in enumerate([*figures, *forms]):

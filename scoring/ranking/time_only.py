@@ -7,12 +7,12 @@ No text fits such a question, so it is answered by the memories of its days. A w
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final
 
 from slowwave.scoring.ranking.time_languages import WORD, Language, languages_known
-from slowwave.scoring.ranking.time_words import TimeWords, plain, window_words
+from slowwave.scoring.ranking.time_words import TimeWords, looks_ahead, plain, window_words
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
@@ -24,8 +24,8 @@ class _Vocabulary:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        self.noting = frozenset(language.listed("noting"))
-        self.all = self.noting | frozenset(language.listed("asking"))
+        self.noting = language.noting
+        self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
@@ -73,6 +73,23 @@ def time_only(question: str, as_of: datetime) -> TimeWords | None:
     return _time_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
+def days_named(asked: TimeWords) -> str:
+    """Return the days of a window as text: a year, a month, a day, or the first and last day."""
+    first, last = asked.since or date.min, asked.until or date.max
+    if first == last:
+        return str(first)
+    if first == date.min:
+        return f"the days until {last}"
+    if last == date.max:
+        return f"the days from {first} on"
+    month_ends = first.day == 1 and (last + timedelta(days=1)).day == 1
+    if month_ends and (first.year, first.month) == (last.year, last.month):
+        return f"{first:%Y-%m}"
+    if month_ends and first.year == last.year and (first.month, last.month) == (1, 12):
+        return f"{first.year}"
+    return f"the days from {first} to {last}"
+
+
 @lru_cache(maxsize=256)
 def _time_only(question: str, today: date) -> TimeWords | None:
     text = plain(question)
@@ -80,9 +97,9 @@ def _time_only(question: str, today: date) -> TimeWords | None:
     for vocabulary in _vocabularies():
         if not vocabulary.may_ask(text, words):
             continue
-        asked = window_words(
-            text, vocabulary.language, today, day_first=vocabulary.language.name != "en", alone=True
-        )
+        language = vocabulary.language
+        ahead, day_first = looks_ahead(text, (language,)), language.name != "en"
+        asked = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
         if asked is None or asked.since is None or asked.since > today:
             continue
         rest = vocabulary.rest(text.replace(asked.words, " ", 1))

@@ -101,7 +101,7 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     text = plain(question)
     languages = _languages_of(text)
     for language in languages:
-        ahead = _looks_ahead(text, languages)
+        ahead = looks_ahead(text, languages)
         if asked := window_words(text, language, today, ahead=ahead, day_first=languages[0].name != "en"):
             return asked
     for language in languages:
@@ -129,7 +129,7 @@ def _languages_of(text: str) -> list[Language]:
     return some if len(some) < 2 else sorted(some, key=lambda one: -len(one.own.intersection(words)))
 
 
-def _looks_ahead(text: str, languages: Sequence[Language]) -> bool:
+def looks_ahead(text: str, languages: Sequence[Language]) -> bool:
     """Whether a question is about what is to come: it has a word for that, and none for the past."""
     tenses = [language.tenses for language in languages]
     return any(ahead.search(text) for ahead, _ in tenses) and not any(past.search(text) for _, past in tenses)
@@ -174,7 +174,7 @@ def _span(
     window = window_of(kind, part, language, today, ahead=ahead)
     if window is None:  # an impossible date is none, and no month either
         return None
-    dated = "year" in part and kind != "year" or part.get("year", "") in language.relative_years
+    dated = ("year" in part and kind != "year") or part.get("year", "") in language.relative_years
     certain = dated or kind not in _UNCERTAIN or "certain" in part
     if "m" in part and kind == "month" and "certain" not in part:
         certain = False  # 2024-03 may be a number
@@ -291,6 +291,7 @@ def _asked(
     if beside and span.kind in OF_NOTES:
         beside = None
     start, end = beside[:2] if beside else (span.start, span.end)
+    alone = alone and (span.kind != "month" or _of_notes(text, span, language))
     if not (span.certain or beside or alone) or not (span.certain or _is_time(text, span, end, language)):
         return None
     if span.kind == "season" and not (span.certain or alone) and not _has_tense(text, language):
@@ -310,6 +311,14 @@ def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
     if span.kind == "day":
         return _ENDS.match(text, end) is not None or (following and following[0] in language.asking) is True
     return following is None or following[0] not in counted_words()
+
+
+def _of_notes(text: str, span: _Span, language: Language) -> bool:
+    """Whether a month, which may be a person's name, stands beside a word of noting or after `of`."""
+    before, after = WORD.findall(text[: span.start]), WORD.findall(text[span.end :])
+    if before:
+        return before[-1] in language.of_words
+    return bool(after) and after[0] in language.noting
 
 
 def _has_tense(text: str, language: Language) -> bool:
