@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
@@ -30,7 +30,7 @@ _STATED = {*_PLAIN, *_COUNTED, *_NAMED, *DATED} - {"past", "some_past"}
 _NUMERIC = {
     "date": (
         "{full}-{m}-{d}", "{full}/{m}/{d}", r"{full}\.{m}\.{d}", r"{d}\.{m}\.{full}", "{d}-{m}-{full}",
-        "(?P<slashed>){d}/{m}/{full}",
+        "(?P<slashed>){d}/{m}/{full}", "{m}/{d}/{full}",
     ),
     "month": ("{full}-{mm}", "(?P<certain>){m}/{full}", r"{mm}\.{full}"),
 }  # fmt: skip
@@ -43,11 +43,13 @@ _PLACED = {
 DAYS_OF_WEEK = 7
 WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،/–—]+")
 YEAR = re.compile(r"(?:19|20)\d\d")
+_PIECE = re.compile(r"[^\W\d_]+")
 FIGURES = re.compile(r"(?:19|20)\d\d|\bq[1-4]\b|\d0er|\d\.(?!\d)")
 """Figures of a time, in a text that may have no word of it."""
 _STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _PLACE = re.compile(r"\{(\w+)\}")
+_DIGIT = re.compile(r"\d")
 _AROUND = re.compile(r"\(\?<?[!=][^)]*\)")
 _SIGNS = re.compile(r"\{\w+\}|[|\\<!{}]")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
@@ -85,6 +87,8 @@ class Language:
         # A list may go round again, with other names in the same order.
         self.months = {word: at % 12 + 1 for at, word in enumerate(table["months"].split(";"))}
         self.weekdays = {word: at % DAYS_OF_WEEK for at, word in enumerate(table["weekdays"].split(";"))}
+        short = enumerate(self.listed("short_weekdays"))
+        self.short_weekdays = {word: at % DAYS_OF_WEEK for at, word in short}
         self.numbers = {word: int(value) for word, value in self._pairs("numbers")}
         self.units = dict(self._pairs("units"))
         self.seasons = {word: int(value) for word, value in self._pairs("seasons")}
@@ -139,23 +143,36 @@ class Language:
             if kind in _STATED:
                 forms += [form for form in self.listed(kind) if kind not in DATED or "{year}" in form]
         for marker, kinds in (("on", ("date",)), ("in", ("month", "year"))):
-            ways = [way for way in self.listed(marker) if way != "{time}"]
+            ways = [way for way in self.listed(marker) if not way.endswith("}") or way[0] != "{"]
             named = [form for kind in kinds for form in self.listed(kind)]
             forms += [way.replace("{time}", form) for way in ways for form in named]
-        forms = [form for form in forms if form != "{year}"]
+        forms = [form for form in forms if form not in self.listed("year")]
+        words = self._needed(forms)
+        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
+        return re.compile(pattern), words
+
+    def _needed(self, forms: Iterable[str]) -> frozenset[str]:
+        """Return words of which a text without figures has one if any of the forms is in it."""
         of_place: dict[str, Collection[str]] = {
-            "{month}": self.months, "{weekday}": self.weekdays, "{unit}": self.units,
-            "{season}": self.seasons, "{year}": (),
+            "{month}": self.months, "{weekday}": self.weekdays, "{short}": self.short_weekdays,
+            "{unit}": self.units, "{season}": self.seasons, "{tens}": self.decades, "{year}": (),
         }  # fmt: skip
         words: set[str] = set()
         for form in forms:
             of_form = next((some for place, some in of_place.items() if place in form), None)
             if of_form is None:
-                longest = max(reversed(_PLACE.sub(" ", form).split()), key=len)
+                longest = max(reversed(_PLACE.sub(" ", form).split()), key=len, default="")
                 of_form = re.findall(r"[^\W\d]+", longest) if "(?" in longest else [longest]
             words |= set(of_form)
-        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
-        return re.compile(pattern), frozenset(words)
+        return frozenset(words)
+
+    @cached_property
+    def _words_of_times(self) -> frozenset[str]:
+        return self._needed(form for kind in KINDS for form in self.listed(kind))
+
+    def may_name(self, text: str, words: Collection[str]) -> bool:
+        """Whether a text may have one of the times; cheaper than their pattern."""
+        return self.unspaced or not self._words_of_times.isdisjoint(words) or _DIGIT.search(text) is not None
 
     def says_when(self, text: str) -> bool:
         """Whether a text says a time, beside the stamp that it may begin with."""
@@ -172,6 +189,7 @@ class Language:
             "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
             "unit": rf"(?P<unit>{_any(self.units)})",
             "weekday": rf"(?P<weekday>{_any(self.weekdays)})",
+            "short": rf"(?P<weekday>{_any(self.short_weekdays)})",
             "month": rf"(?P<month>{_any(self.months)})",
             "season": rf"(?P<season>{_any(self.seasons)})",
             "ordinal": rf"(?P<ordinal>{_any(self.ordinals)})",
@@ -204,7 +222,7 @@ class Language:
         for at, (kind, form) in enumerate([*figures, *forms]):
             source = form.replace(" {month}", "[ -]{month}").format(**self._places)
             if at < len(figures):
-                source = rf"(?<![\da-z_./-]){source}(?![\da-z_/-]|\.\d)"
+                source = rf"(?<![\da-z_./-]){source}(?![\da-z_/年-]|\.\d)"
             groups.append((kind, {name: f"{name}_{at}" for name in _GROUP.findall(source)}))
             own = _GROUP.sub(rf"(?P<\g<1>_{at}>", source)
             sources.append(f"(?P<f_{at}>{own})")
@@ -248,6 +266,12 @@ class Language:
 
 
 _DAY_ENDS: Final = r"(?:st|nd|rd|th|\.|º|er|日|号|號)?"
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, also those within `mid-March` and `l'année`."""
+    words = WORD.findall(text)
+    return frozenset(words).union(*(_PIECE.findall(word) for word in words if "-" in word or "'" in word))
 
 
 def _words_in(form: str) -> list[str]:

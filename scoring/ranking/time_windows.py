@@ -38,7 +38,8 @@ def window_of(
     if kind == "day":
         return _day_of_month(int(part["day"]), today, ahead=ahead)
     if kind in {"weekday", "last_day", "next_day", "last_week_day", "next_week_day"}:
-        return _weekday(kind, language.weekdays[part["weekday"]], today, ahead=ahead)
+        names = language.short_weekdays | language.weekdays
+        return _weekday(kind, names[part["weekday"]], today, ahead=ahead)
     if kind in {"last_named_month", "last_season"}:
         window = named_window(part, language, today, ahead=False)
         return window if window is None or window[1] < today else _year_earlier(part, language, window)

@@ -28,6 +28,7 @@ from slowwave.scoring.ranking.time_languages import (
     Marker,
     counted_words,
     languages_known,
+    words_of,
 )
 from slowwave.scoring.ranking.time_windows import Window, between, bounded, named_window, part_of, window_of
 
@@ -99,8 +100,11 @@ def time_words(question: str, as_of: datetime) -> TimeWords | None:
 @lru_cache(maxsize=256)
 def _time_words(question: str, today: date) -> TimeWords | None:
     text = plain(question)
-    languages = _languages_of(text)
+    words = words_of(text)
+    languages = _languages_of(text, words)
     for language in languages:
+        if not language.may_name(text, words):
+            continue
         ahead = looks_ahead(text, languages)
         if asked := window_words(text, language, today, ahead=ahead, day_first=languages[0].name != "en"):
             return asked
@@ -115,10 +119,9 @@ def plain(question: str) -> str:
     return " ".join(question.casefold().replace("’", "'").split())
 
 
-def _languages_of(text: str) -> list[Language]:
+def _languages_of(text: str, words: frozenset[str]) -> list[Language]:
     """Return the languages in which a text may name a time, first the one of most of its words."""
     keys, figures = _keys(), FIGURES.search(text) is not None
-    words = WORD.findall(text)
     spoken = {id(one) for word in words for one in keys.get(word, ())}
     wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
     kana = wide and any("\u3040" <= letter <= "\u30ff" for letter in text)
@@ -158,10 +161,15 @@ def window_words(
         elif span := _span(match, kind, names, language, today, ahead=ahead, day_first=day_first):
             spans.append(_in_part(text, span, language))
     spans = _with_ranges(text, spans, language, today)
-    for span in spans:
+    # The time that names its year is the question's; `last week` beside it is of its text.
+    for span in sorted(spans, key=_rank_of):
         if asked := _asked(text, span, language, today, ahead=ahead, alone=alone):
             return asked
     return order
+
+
+def _rank_of(span: _Span) -> int:
+    return 0 if span.kind == "range" else 1 if YEAR.match(span.part.get("year", "")) else 2
 
 
 def _span(
@@ -286,8 +294,8 @@ def _asked(
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
     beside = _nearby(text, span, language.markers, kind)
-    if beside and not beside[0] < span.start and not beside[1] > span.end and span.kind == "day":
-        beside = None  # a number alone
+    if beside and beside[:2] == (span.start, span.end) and span.kind in {"day", "season"}:
+        beside = None  # a number or season alone
     if beside and span.kind in OF_NOTES:
         beside = None
     start, end = beside[:2] if beside else (span.start, span.end)
