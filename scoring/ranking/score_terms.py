@@ -80,7 +80,7 @@ class ScoredMemories:
         # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
         self.raw = raised + self.penalty
-        self.weak = _weak(self.fit, columns, policy.cut_share)
+        self.weak = _weak(self.fit, columns, policy)
         self.newest = np.full(len(self.raw), -1, dtype=np.int64)
         self.update = self._updates()
         self.raw = self.raw + self.update
@@ -237,13 +237,14 @@ class CutList:
         self.memories = shown
 
 
-def _weak(fit: Floats, columns: Columns, share: float) -> Flags:
+def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
     """Mark memories that fit less than a share of the best of their search, (m,)."""
+    share = policy.cut_share
     if not share:
         return np.zeros(len(fit), dtype=np.bool_)
     least = share * greatest(fit, columns.starts)[columns.search]
     of_time = columns.time >= 1.0
-    if of_time.any():
+    if policy.time_weight and of_time.any():
         # A memory of the time asked for is measured by the best of that time.
         best = greatest(np.where(of_time, fit, 0.0), columns.starts)[columns.search]
         least = np.where(of_time, np.maximum(share * best, LEAST_OF_TIME * least), least)

@@ -19,7 +19,8 @@ _PLAIN = (
 )  # fmt: skip
 _COUNTED = ("ago", "past", "some_ago", "some_past", "hence")
 _NAMED = (
-    "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day", "next_day",
+    "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day",
+    "next_day",
 )  # fmt: skip
 DATED = ("date", "month", "year", "quarter", "season", "decade")
 OF_NOTES = ("noted_today", "noted_yesterday")
@@ -213,7 +214,7 @@ class Language:
 
     @cached_property
     def times(self) -> tuple[re.Pattern[str], tuple[tuple[str, dict[str, str]], ...]]:
-        """Return one pattern of every time, and of each of its forms the kind and the groups of its places."""
+        """Return one pattern of every time, and the kind and groups of each of its forms."""
         forms = [(kind, form) for kind in KINDS for form in self.listed(kind)]
         # Of forms that begin at the same place, the first one counts.
         forms.sort(key=lambda one: (-len(_PLACE.findall(one[1])), -len(_AROUND.sub("", one[1]))))

@@ -12,7 +12,8 @@ from functools import cache, lru_cache
 from typing import Final
 
 from slowwave.scoring.ranking.time_languages import WORD, Language, languages_known
-from slowwave.scoring.ranking.time_words import TimeWords, looks_ahead, plain, window_words
+from slowwave.scoring.ranking.time_spans import TimeWords, window_words
+from slowwave.scoring.ranking.time_words import looks_ahead, plain
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces

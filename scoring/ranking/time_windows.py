@@ -1,12 +1,12 @@
 """Calendar windows of time expressions: first and last day, in UTC.
 
-A time without a year is the last one that has begun, or the coming one of a question that looks ahead. Seasons
-are those of the northern hemisphere, and winter begins in its year.
+A time without a year is the last one that has begun, or the coming one of a question that looks ahead.
+Seasons are those of the northern hemisphere, and winter begins in its year.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
 from slowwave.scoring.ranking.time_languages import DAYS_OF_WEEK, YEAR, Language
@@ -17,6 +17,10 @@ _FEW = (2, 5)  # units of `a few weeks ago`
 _SEASON_MONTHS = 3
 _QUARTERS = 4
 _DAY = timedelta(days=1)
+_DAYS_OFF = {
+    "before_yesterday": -2, "yesterday": -1, "noted_yesterday": -1, "this_day": 0, "noted_today": 0,
+    "tomorrow": 1, "after_tomorrow": 2,
+}  # fmt: skip
 
 
 def window_of(
@@ -103,10 +107,11 @@ def between(earlier: Window, later: Window) -> Window:
     The earlier one goes back by years or weeks until it is the earlier one.
     """
     first = earlier[0]
-    if first > later[1]:
-        step = DAYS_OF_WEEK if (first - later[1]).days < DAYS_OF_WEEK else 0
-        first = first - timedelta(days=step) if step else _years_back(first, later[1])
-    return first, later[1]
+    if first <= later[1]:
+        return first, later[1]
+    if (first - later[1]).days < DAYS_OF_WEEK:
+        return first - timedelta(days=DAYS_OF_WEEK), later[1]
+    return _years_back(first, later[1]), later[1]
 
 
 def _years_back(first: date, last: date) -> date:
@@ -121,12 +126,13 @@ def _year(words: str | None, language: Language, today: date) -> int | None:
     return int(figures[0]) if figures else today.year + language.relative_years[words]
 
 
-def _nearest(of_year, year: int | None, today: date, *, ahead: bool) -> Window | None:  # type: ignore[no-untyped-def]
+def _nearest(
+    of_year: Callable[[int], Window | None], year: int | None, today: date, *, ahead: bool
+) -> Window | None:
     """Return the window of a year, or without one the last that has begun or the coming one."""
     if year is not None:
         return of_year(year)
-    step = 1 if ahead else -1
-    years = range(today.year - ahead, today.year + 9) if ahead else range(today.year, today.year - 9, step)
+    years = range(today.year - 1, today.year + 9) if ahead else range(today.year, today.year - 9, -1)
     windows = (of_year(at) for at in years)
     return next((one for one in windows if one and (one[1] >= today if ahead else one[0] <= today)), None)
 
@@ -227,21 +233,12 @@ def _relative(kind: str, today: date, *, ahead: bool) -> Window:
     monday = today - timedelta(days=today.weekday())
     spans = dict(_periods(today, monday))
     name, _, period = kind.partition("_")
-    if kind in {"noted_today", "this_day"}:
-        return today, today
-    if period in spans and name in {"last", "this", "next"}:
+    if period in spans:
         this = spans[period]
         if name == "this":
             return this[0], this[1] if ahead else today
         return _beside(period, this, name)
-    days = {
-        "before_yesterday": -2,
-        "yesterday": -1,
-        "noted_yesterday": -1,
-        "tomorrow": 1,
-        "after_tomorrow": 2,
-    }
-    day = today + timedelta(days=days[kind])
+    day = today + timedelta(days=_DAYS_OFF[kind])
     return day, day
 
 

@@ -18,7 +18,7 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-    from slowwave.scoring.ranking.time_words import TimeWords
+    from slowwave.scoring.ranking.time_spans import TimeWords
 
 Kind = Literal[
     "limit",
@@ -45,7 +45,8 @@ class NoResultsReason:
     Attributes:
         kind: ``limit``: the limit is 0. ``abstained``: nothing is near enough. ``unrelated``: nothing matches
             the query. ``past``: a past day. ``filtered``: no memory passes the filters. ``time``: none that
-            passes them is of the days that the question asks for. ``hidden``: all are secret, superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
+            passes them is of the days that the question asks for. ``hidden``: all are secret,
+            superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
             not ingested yet. ``unknown``: the home has other namespaces, but not this one. ``empty``: the
             home is empty. ``given``: the session has every result already.
         message: Text for the owner of the home; it names other namespaces.

@@ -62,7 +62,9 @@ def test_days_without_notes_are_said_to_have_none(memory, dated):
     response = memory.search("What did I note in 2001?")
     assert response.results == ()
     assert response.nothing.kind == "time"
-    assert response.nothing.message == f"No memory of namespace {memory.namespace!r} is from 2001 (3 checked)."
+    assert (
+        response.nothing.message == f"No memory of namespace {memory.namespace!r} is from 2001 (3 checked)."
+    )
     with_filter = memory.search("What did I note in 2001?", tags=["lamp"])
     assert "that passes tag lamp is from 2001 (1 checked)" in with_filter.nothing.message
     by_filter = memory.search("What did I note in 2001?", source="nowhere")
