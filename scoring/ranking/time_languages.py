@@ -105,11 +105,16 @@ class Language:
         words = {word for form in listed for word in _words_in(form)}
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
-        self.keys = {word for word in words if len(word) >= shortest} | names | set(self.weekdays)
+        self.keys = (
+            {word for word in words if len(word) >= shortest} | names | {*self.weekdays, *self.short_weekdays}
+        )
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))
-        self.own = self.keys | self.asking
+        beside = {
+            word for kind in (*_PLACED, "between") for form in self.listed(kind) for word in _words_in(form)
+        }
+        self.own = self.keys | self.asking | beside
 
     def _pairs(self, kind: str) -> Iterator[tuple[str, str]]:
         for form in self.listed(kind):
@@ -153,7 +158,7 @@ class Language:
         return re.compile(pattern), words
 
     def _needed(self, forms: Iterable[str]) -> frozenset[str]:
-        """Return words of which a text without figures has one if any of the forms is in it."""
+        """Return words of the forms, one of which any text without figures has."""
         of_place: dict[str, Collection[str]] = {
             "{month}": self.months, "{weekday}": self.weekdays, "{short}": self.short_weekdays,
             "{unit}": self.units, "{season}": self.seasons, "{tens}": self.decades, "{year}": (),
@@ -214,7 +219,7 @@ class Language:
 
     @cached_property
     def times(self) -> tuple[re.Pattern[str], tuple[tuple[str, dict[str, str]], ...]]:
-        """Return one pattern of every time, and the kind and groups of each of its forms."""
+        """Return one pattern of every time, and each form's kind and groups."""
         forms = [(kind, form) for kind in KINDS for form in self.listed(kind)]
         # Of forms that begin at the same place, the first one counts.
         forms.sort(key=lambda one: (-len(_PLACE.findall(one[1])), -len(_AROUND.sub("", one[1]))))
@@ -290,7 +295,7 @@ def _forms(listed: str) -> str:
 
 @lru_cache(maxsize=1)
 def counted_words() -> frozenset[str]:
-    """Return the words, of any language, before which a number is a count and no year."""
+    """Return the words of all languages before which a number is no year."""
     return frozenset(word for language in languages_known() for word in language.listed("counted"))
 
 

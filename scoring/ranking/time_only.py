@@ -99,7 +99,7 @@ def _time_only(question: str, today: date) -> TimeWords | None:
         if not vocabulary.may_ask(text, words):
             continue
         language = vocabulary.language
-        ahead, day_first = looks_ahead(text, (language,)), language.name != "en"
+        ahead, day_first = looks_ahead(text, language), language.name != "en"
         asked = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
         if asked is None or asked.since is None or asked.since > today:
             continue

@@ -96,7 +96,9 @@ def window_words(
 
 
 def _rank_of(span: _Span) -> int:
-    return 0 if span.kind == "range" else 1 if YEAR.match(span.part.get("year", "")) else 2
+    if span.kind == "range" or YEAR.match(span.part.get("year", "")):
+        return 0 if span.kind == "range" else 1
+    return 2 if span.kind == "date" else 3
 
 
 def _span(
@@ -138,7 +140,7 @@ def _nearby(text: str, span: _Span, markers: Sequence[Marker], kind: str) -> tup
 
 
 def _in_part(text: str, span: _Span, language: Language) -> _Span:
-    """Return a span with the part of its period that is asked for, such as `early` or `the week of`."""
+    """Return a span with the part that is asked for, such as `early`."""
     beside = _nearby(text, span, language.markers, "part")
     if beside is None or (span.window[0] == span.window[1]) != (beside[2].name == "week"):
         return span
@@ -158,7 +160,7 @@ def _with_ranges(text: str, spans: list[_Span], language: Language, today: date)
 def _range(
     text: str, words: Between, before: Sequence[_Span], later: _Span, language: Language, today: date
 ) -> _Span | None:
-    """Return the range that ends with a time or begins with it, where the words stand around two times."""
+    """Return the range of which a time is the last or the first."""
     tail = words.tail.match(text, later.end) if words.tail else None
     end = tail.end() if tail else later.end
     if before and (tail or not words.tail) and words.link.fullmatch(text, before[-1].end, later.start):
@@ -248,7 +250,7 @@ def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
 
 
 def _of_notes(text: str, span: _Span, language: Language) -> bool:
-    """Whether a month, which may be a person's name, stands beside a word of noting or after `of`."""
+    """Whether a month, which may be a name, stands beside a word of noting."""
     before, after = WORD.findall(text[: span.start]), WORD.findall(text[span.end :])
     if before:
         return before[-1] in language.of_words

@@ -57,7 +57,7 @@ def window_of(
 def named_window(
     part: Mapping[str, str | None], language: Language, today: date, *, ahead: bool = False
 ) -> Window | None:
-    """Return the days of a date, month, quarter, season or year by their names or figures."""
+    """Return the days of a date, month, quarter, season or year."""
     year = _year(part.get("year"), language, today)
     if part.get("quarter") or part.get("ordinal"):
         quarter = int(part.get("quarter") or 0) or language.ordinals[part.get("ordinal") or ""]
@@ -77,7 +77,7 @@ def named_window(
 
 
 def part_of(window: Window, name: str) -> Window:
-    """Return the early, middle or late third of a window, or the week of its first day."""
+    """Return a third of a window, or the week of its first day."""
     first, last = window
     if name == "week":
         monday = first - timedelta(days=first.weekday())
@@ -89,7 +89,7 @@ def part_of(window: Window, name: str) -> Window:
 
 
 def bounded(window: Window, bound: str, today: date, *, ahead: bool) -> Window:
-    """Return the days before or after a window, or those since its first or until its last day."""
+    """Return the days before, after, since or until a window."""
     first, last = window
     start = today if ahead and today <= last else FIRST
     if bound == "before":
@@ -129,7 +129,7 @@ def _year(words: str | None, language: Language, today: date) -> int | None:
 def _nearest(
     of_year: Callable[[int], Window | None], year: int | None, today: date, *, ahead: bool
 ) -> Window | None:
-    """Return the window of a year, or without one the last that has begun or the coming one."""
+    """Return the window of a year; without one the last, or the coming one."""
     if year is not None:
         return of_year(year)
     years = range(today.year - 1, today.year + 9) if ahead else range(today.year, today.year - 9, -1)

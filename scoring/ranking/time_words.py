@@ -59,7 +59,7 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     for language in languages:
         if not language.may_name(text, words):
             continue
-        ahead = looks_ahead(text, languages)
+        ahead = looks_ahead(text, language)
         if asked := window_words(text, language, today, ahead=ahead, day_first=languages[0].name != "en"):
             return asked
     for language in languages:
@@ -74,7 +74,7 @@ def plain(question: str) -> str:
 
 
 def _languages_of(text: str, words: frozenset[str]) -> list[Language]:
-    """Return the languages in which a text may name a time, first the one of most of its words."""
+    """Return the languages that may name a time, first that of most words."""
     keys, figures = _keys(), FIGURES.search(text) is not None
     spoken = {id(one) for word in words for one in keys.get(word, ())}
     wide = any("\u3040" <= letter <= "\u9fff" for letter in text)
@@ -86,10 +86,10 @@ def _languages_of(text: str, words: frozenset[str]) -> list[Language]:
     return some if len(some) < 2 else sorted(some, key=lambda one: -len(one.own.intersection(words)))
 
 
-def looks_ahead(text: str, languages: Sequence[Language]) -> bool:
+def looks_ahead(text: str, language: Language) -> bool:
     """Whether a question is about what is to come: it has a word for that, and none for the past."""
-    tenses = [language.tenses for language in languages]
-    return any(ahead.search(text) for ahead, _ in tenses) and not any(past.search(text) for _, past in tenses)
+    ahead, past = language.tenses
+    return ahead.search(text) is not None and past.search(text) is None
 
 
 @lru_cache(maxsize=8_192)

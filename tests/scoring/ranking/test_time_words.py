@@ -3,8 +3,7 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import SAYS_WHEN, dates_in, time_shares, time_words
+from slowwave.scoring.ranking.time_words import SAYS_WHEN, TimeWords, dates_in, time_shares, time_words
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
