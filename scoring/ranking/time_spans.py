@@ -29,6 +29,7 @@ _ON: Final = frozenset({"date", "weekday", "day"})
 _YEARLY: Final = frozenset({"date", "month", "quarter", "season"})
 _UNCERTAIN: Final = _IN | _ON
 _MONTHS: Final = 12
+_MAX_SPANS: Final = 24  # times of a question that are looked at (count)
 _NEAR: Final = 40  # characters before a time in which its words stand
 
 
@@ -87,6 +88,8 @@ def window_words(
             order = order or TimeWords(match[0].strip(), order=kind)
         elif span := _span(match, kind, names, language, today, ahead=ahead, day_first=day_first):
             spans.append(_in_part(text, span, language))
+            if len(spans) == _MAX_SPANS:
+                break
     spans = _with_ranges(text, spans, language, today)
     # The time that names its year is the question's; `last week` beside it is of its text.
     for span in sorted(spans, key=_rank_of):
@@ -151,20 +154,22 @@ def _in_part(text: str, span: _Span, language: Language) -> _Span:
 def _with_ranges(text: str, spans: list[_Span], language: Language, today: date) -> list[_Span]:
     """Return the spans, with two that make a range as one; ranges come first."""
     ranges = []
-    for at, later in enumerate(spans):
-        ways = (_range(text, words, spans[:at], later, language, today) for words in language.between)
-        ranges += [found for found in ways if found][:1]
+    earlier = None
+    for later in spans:
+        ways = (_range(text, words, earlier, later, language, today) for words in language.between)
+        if (found := next(filter(None, ways), None)) is not None:
+            ranges.append(found)
+        earlier = later
     return [*ranges, *spans]
 
 
 def _range(
-    text: str, words: Between, before: Sequence[_Span], later: _Span, language: Language, today: date
+    text: str, words: Between, earlier: _Span | None, later: _Span, language: Language, today: date
 ) -> _Span | None:
     """Return the range of which a time is the last or the first."""
     tail = words.tail.match(text, later.end) if words.tail else None
     end = tail.end() if tail else later.end
-    if before and (tail or not words.tail) and words.link.fullmatch(text, before[-1].end, later.start):
-        earlier = before[-1]
+    if earlier and (tail or not words.tail) and words.link.fullmatch(text, earlier.end, later.start):
         near = max(0, earlier.start - _NEAR)
         lead = words.lead.search(text, near, earlier.start) if words.lead else None
         if lead or not words.lead:
