@@ -30,12 +30,12 @@ KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *_ORD
 _STATED = {*_PLAIN, *_COUNTED, *_NAMED, *DATED} - {"past", "some_past"}
 _NUMERIC = {
     "date": (
-        "{full}-{m}-{d}", "{full}/{m}/{d}", r"{full}\.{m}\.{d}", r"{d}\.{m}\.{full}", "{d}-{m}-{full}",
-        "(?P<slashed>){d}/{m}/{full}", "{m}/{d}/{full}",
+        "{full}-{m}-{d}", "{full}/{m}/{d}", r"(?P<maybe>){full}\.{m}\.{d}",
+        r"{d}\.{m}\.{full}", "{d}-{m}-{full}", "(?P<slashed>){d}/{m}/{full}", "{m}/{d}/{full}",
     ),
-    "month": ("{full}-{mm}", "(?P<certain>){m}/{full}", r"{mm}\.{full}"),
+    "month": ("(?P<maybe>){full}-{mm}", "{m}/{full}", r"(?P<maybe>){mm}\.{full}"),
 }  # fmt: skip
-"""Dates in figures; whether day or month is first in a date with slashes is the language's."""
+"""Dates in figures. A day or month may be first before slashes; some may be a version or number."""
 _PLACED = {
     "before": ("bound", "before"), "after": ("bound", "after"), "since": ("bound", "since"),
     "until": ("bound", "until"), "early": ("part", "early"), "mid": ("part", "mid"), "late": ("part", "late"),

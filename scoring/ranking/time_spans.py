@@ -115,8 +115,7 @@ def _span(
     if window is None:  # an impossible date is none, and no month either
         return None
     by_year = "year" in part and (kind != "year" or part["year"] in language.relative_years)
-    maybe = "m" in part and kind == "month"  # 2024-03 may be a number
-    certain = "certain" in part or (not maybe and (by_year or kind not in _UNCERTAIN))
+    certain = "maybe" not in part and (by_year or kind not in _UNCERTAIN)
     return _Span(match.start(), match.end(), kind, part, window, certain)
 
 
@@ -227,8 +226,9 @@ def _asked(
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
     beside = _nearby(text, span, language.markers, kind)
-    if beside and beside[:2] == (span.start, span.end) and span.kind in {"day", "season"}:
-        beside = None  # a number or season alone
+    alone_is_none = span.kind in {"day", "season"} or ("maybe" in span.part and not language.unspaced)
+    if beside and beside[:2] == (span.start, span.end) and alone_is_none:
+        beside = None
     if beside and span.kind in OF_NOTES:
         beside = None
     start, end = beside[:2] if beside else (span.start, span.end)
