@@ -22,6 +22,7 @@ from slowwave.scoring.validation import CAP
 BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 CHAIN = 6  # maximum length of a chain of newer values (count)
+LEAST_OF_TIME = 0.5  # share of the cut that a memory of the time asked for has to reach
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
 _MOST_FILLING = 4  # maximum cells of a table, as a multiple of its memories
@@ -73,13 +74,13 @@ class ScoredMemories:
         # Only the greater is added; in this order, rounding keeps the order of effectiveness.
         plain = served.combined(self.semantic, calm, weight) + self.learned
         raised = plain + np.maximum(key, gained) + self.trusted
-        # The time asked for moves memories and hides none, so the cut does not see it.
+        # The time asked for moves memories and hides none, so it is no part of the fit.
         self.fit = (1.0 - weight) * (self.semantic - self._timed) + self.learned + np.maximum(key, gained)
         self.multiplier = self._penalties()
         # A penalty is never a gain: a score below zero is not multiplied.
         self.penalty = np.minimum(raised * (self.multiplier - 1.0), 0.0)
         self.raw = raised + self.penalty
-        self.weak = _weak(self.fit, columns, policy.cut_share)
+        self.weak = _weak(self.fit, columns, policy)
         self.newest = np.full(len(self.raw), -1, dtype=np.int64)
         self.update = self._updates()
         self.raw = self.raw + self.update
@@ -237,12 +238,18 @@ class CutList:
         self.memories = shown
 
 
-def _weak(fit: Floats, columns: Columns, share: float) -> Flags:
+def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
     """Mark memories that fit less than a share of the best of their search, (m,)."""
+    share = policy.cut_share
     if not share:
         return np.zeros(len(fit), dtype=np.bool_)
-    best = greatest(fit, columns.starts)
-    return (fit < share * best[columns.search]) | (fit <= 0.0)
+    least = share * greatest(fit, columns.starts)[columns.search]
+    of_time = columns.time >= 1.0
+    if policy.time_weight and of_time.any():
+        # A memory of the time asked for is measured by the best of that time.
+        best = greatest(np.where(of_time, fit, 0.0), columns.starts)[columns.search]
+        least = np.where(of_time, np.maximum(share * best, LEAST_OF_TIME * least), least)
+    return (fit < least) | (fit <= 0.0)
 
 
 def _repeated(ordered: Integers, label: Integers) -> Flags:

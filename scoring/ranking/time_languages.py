@@ -3,26 +3,76 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property, lru_cache
+from typing import Final, NamedTuple
 
 from slowwave.scoring.wordlists import lines
 
 LANGUAGES = ("en", "de", "es", "fr", "pt", "zh", "hi", "ar", "ja")
 _UNSPACED = {"zh", "ja"}
 ASKED_INSIDE = {"zh", "ja", "hi"}  # languages in which `when` need not begin a question
-_KINDS = (
-    "date", "ago", "past", "before_yesterday", "yesterday", "last_week", "last_month", "last_year",
-    "this_week", "this_month", "this_year", "after_tomorrow", "tomorrow", "next_week_day", "next_day",
-    "next_week", "next_month", "next_year", "hence", "month", "year", "newest", "oldest",
+_PLAIN = (
+    "before_yesterday", "yesterday", "last_week", "last_month", "last_quarter", "last_year", "this_week",
+    "this_month", "this_quarter", "this_year", "this_day", "after_tomorrow", "tomorrow", "next_week",
+    "next_month", "next_quarter", "next_year",
 )  # fmt: skip
-DATED = ("date", "month", "year")
+_COUNTED = ("ago", "past", "some_ago", "some_past", "hence")
+_NAMED = (
+    "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day",
+    "next_day",
+)  # fmt: skip
+DATED = ("date", "month", "year", "quarter", "season", "decade")
+OF_NOTES = ("noted_today", "noted_yesterday")
+"""Kinds that are a time only in a question about notes, or after a bound."""
+_ORDERS = ("newest", "oldest")
+KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *_ORDERS)
+_STATED = {*_PLAIN, *_COUNTED, *_NAMED, *DATED} - {"past", "some_past"}
+_NUMERIC = {
+    "date": (
+        "{full}-{m}-{d}", "{full}/{m}/{d}", r"(?P<maybe>){full}\.{m}\.{d}",
+        r"{d}\.{m}\.{full}", "{d}-{m}-{full}", "(?P<slashed>){d}/{m}/{full}", "{m}/{d}/{full}",
+    ),
+    "month": ("(?P<maybe>){full}-{mm}", "{m}/{full}", r"(?P<maybe>){mm}\.{full}"),
+}  # fmt: skip
+"""Dates in figures. A day or month may be first before slashes; some may be a version or number."""
+_PLACED = {
+    "before": ("bound", "before"), "after": ("bound", "after"), "since": ("bound", "since"),
+    "until": ("bound", "until"), "early": ("part", "early"), "mid": ("part", "mid"), "late": ("part", "late"),
+    "week_of": ("part", "week"), "in": ("in", ""), "on": ("on", ""),
+}  # fmt: skip
 DAYS_OF_WEEK = 7
-WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،]+")
+WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،/–—]+")
 YEAR = re.compile(r"(?:19|20)\d\d")
+_PIECE = re.compile(r"[^\W\d_]+")
+FIGURES = re.compile(r"(?:19|20)\d\d|\bq[1-4]\b|\d0er|\d\.(?!\d)")
+"""Figures of a time, in a text that may have no word of it."""
 _STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
-_GROUP = re.compile(r"\(\?P<\w+>")
+_GROUP = re.compile(r"\(\?P<(\w+)>")
+_PLACE = re.compile(r"\{(\w+)\}")
+_DIGIT = re.compile(r"\d")
+_AROUND = re.compile(r"\(\?<?[!=][^)]*\)")
+_SIGNS = re.compile(r"\{\w+\}|[|\\<!{}]")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
+
+
+class Marker(NamedTuple):
+    """Words beside a time that change it: a bound, a part of a period, or a preposition."""
+
+    kind: str
+    name: str
+    lead: re.Pattern[str] | None
+    tail: re.Pattern[str] | None
+
+
+class Between(NamedTuple):
+    """Words around two times that make a range; `first` and `last` are those of a mere day on that side."""
+
+    lead: re.Pattern[str] | None
+    link: re.Pattern[str]
+    tail: re.Pattern[str] | None
+    first: re.Pattern[str]
+    last: re.Pattern[str]
 
 
 class Language:
@@ -31,21 +81,45 @@ class Language:
     def __init__(self, name: str) -> None:
         table = dict(line.split(" = ", 1) for line in lines("slowwave.scoring", f"time_{name}"))
         self.name, self._table, self.unspaced = name, table, name in _UNSPACED
-        self.months = {word: at for at, word in enumerate(table["months"].split(";"), start=1)}
-        pairs = [pair.rsplit(" ", 1) for pair in table["numbers"].split(";")]
-        self.numbers = {word: int(value) for word, value in pairs}
-        self.units = dict(pair.rsplit(" ", 1) for pair in table["units"].split(";"))
-        self.before = {word for word in table.get("before", "").split(";") if word}
-        self.after = {word for word in table.get("after", "").split(";") if word}
-        # In Chinese, Sunday has two names.
+        self._start = "(?<!\\d)" if self.unspaced else f"(?<![{_EDGE}])"
+        if name == "ar":  # `and` is a letter of the next word
+            self._start = f"(?:{self._start}|(?<=(?<![{_EDGE}])و))"
+        self._end = "(?!\\d)" if self.unspaced else f"(?![{_EDGE}])"
+        # A list may go round again, with other names in the same order.
+        self.months = {word: at % 12 + 1 for at, word in enumerate(table["months"].split(";"))}
         self.weekdays = {word: at % DAYS_OF_WEEK for at, word in enumerate(table["weekdays"].split(";"))}
-        if name == "zh":
-            self.weekdays["天"] = self.weekdays["日"]
-        self._bound = _any(dict.fromkeys(self.before | self.after, ""))
-        plain = [table.get(kind, "") for kind in _KINDS if kind not in DATED]
-        words = {word for form in (*plain, table["ahead"], table["when"]) for word in WORD.findall(form)}
+        short = enumerate(self.listed("short_weekdays"))
+        self.short_weekdays = {word: at % DAYS_OF_WEEK for at, word in short}
+        self.numbers = {word: int(value) for word, value in self._pairs("numbers")}
+        self.units = dict(self._pairs("units"))
+        self.seasons = {word: int(value) for word, value in self._pairs("seasons")}
+        self.decades = {word: int(value) for word, value in self._pairs("decades")}
+        self.ordinals = {word: int(value) for word, value in self._pairs("ordinals")}
+        self.relative_years = {
+            word: at for at, kind in ((-1, "last_year"), (0, "this_year"), (1, "next_year"))
+            for word in self.listed(kind)
+        }  # fmt: skip
+        plain = [table.get(kind, "") for kind in KINDS if kind not in DATED]
+        bounds = [table[bound] for bound in ("before", "after", "since", "until", "decade")]
+        listed = (*plain, *bounds, table["ahead"], table["when"])
+        words = {word for form in listed for word in _words_in(form)}
         shortest = 2 if name == "hi" else 3
-        self.keys = {word for word in words if len(word) >= shortest and "{" not in word} | set(self.months)
+        names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
+        self.keys = (
+            {word for word in words if len(word) >= shortest} | names | {*self.weekdays, *self.short_weekdays}
+        )
+        self.noting = frozenset(self.listed("noting"))
+        self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
+        self.asking = self.noting | frozenset(self.listed("asking"))
+        beside = {
+            word for kind in (*_PLACED, "between") for form in self.listed(kind) for word in _words_in(form)
+        }
+        self.own = self.keys | self.asking | beside
+
+    def _pairs(self, kind: str) -> Iterator[tuple[str, str]]:
+        for form in self.listed(kind):
+            word, value = form.rsplit(" ", 1)
+            yield word, value
 
     def listed(self, kind: str) -> tuple[str, ...]:
         """Return the forms of a kind as they stand in the list."""
@@ -53,12 +127,8 @@ class Language:
 
     def every_form(self) -> Iterator[str]:
         """Yield every word and form of the list."""
-        yield from self._table.values()
-        yield from (*self.months, *self.numbers, *self.units, *self.weekdays)
-
-    def patterns(self, kind: str) -> tuple[re.Pattern[str], ...]:
-        """Return the patterns of a kind."""
-        return tuple(self._whole(form) for form in self.listed(kind))
+        yield from (" ".join(_words_in(form)) for form in self._table.values())
+        yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
 
     @cached_property
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -74,20 +144,41 @@ class Language:
     @cached_property
     def _statement(self) -> tuple[re.Pattern[str], frozenset[str]]:
         """Return the pattern of a time in a text; without a year, such a text has one of the words."""
-        kinds = [self._table.get(kind, "") for kind in _KINDS if kind not in {"past", "newest", "oldest"}]
-        forms = [form for kind in (*kinds, self._table["says"]) for form in kind.split(";") if form]
+        forms = [*self.listed("says")]
+        for kind in KINDS:
+            if kind in _STATED:
+                forms += [form for form in self.listed(kind) if kind not in DATED or "{year}" in form]
+        for marker, kinds in (("on", ("date",)), ("in", ("month", "year"))):
+            ways = [way for way in self.listed(marker) if not way.endswith("}") or way[0] != "{"]
+            named = [form for kind in kinds for form in self.listed(kind)]
+            forms += [way.replace("{time}", form) for way in ways for form in named]
+        forms = [form for form in forms if form not in self.listed("year")]
+        words = self._needed(forms)
+        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
+        return re.compile(pattern), words
+
+    def _needed(self, forms: Iterable[str]) -> frozenset[str]:
+        """Return words of the forms, one of which any text without figures has."""
         of_place: dict[str, Collection[str]] = {
-            "{month}": self.months, "{weekday}": self.weekdays, "{unit}": self.units, "{year}": (),
+            "{month}": self.months, "{weekday}": self.weekdays, "{short}": self.short_weekdays,
+            "{unit}": self.units, "{season}": self.seasons, "{tens}": self.decades, "{year}": (),
         }  # fmt: skip
         words: set[str] = set()
         for form in forms:
             of_form = next((some for place, some in of_place.items() if place in form), None)
             if of_form is None:
-                longest = max(reversed(form.split()), key=len)
-                of_form = re.findall(r"[a-z]+", longest) if "(?:" in longest else [longest]
+                longest = max(reversed(_PLACE.sub(" ", form).split()), key=len, default="")
+                of_form = re.findall(r"[^\W\d]+", longest) if "(?" in longest else [longest]
             words |= set(of_form)
-        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
-        return re.compile(pattern), frozenset(words)
+        return frozenset(words)
+
+    @cached_property
+    def _words_of_times(self) -> frozenset[str]:
+        return self._needed(form for kind in KINDS for form in self.listed(kind))
+
+    def may_name(self, text: str, words: Collection[str]) -> bool:
+        """Whether a text may have one of the times; cheaper than their pattern."""
+        return self.unspaced or not self._words_of_times.isdisjoint(words) or _DIGIT.search(text) is not None
 
     def says_when(self, text: str) -> bool:
         """Whether a text says a time, beside the stamp that it may begin with."""
@@ -99,50 +190,113 @@ class Language:
 
     @cached_property
     def _places(self) -> dict[str, str]:
+        year = r"(?:19|20)\d\d" + (" ?年" if self.unspaced else "")
         return {
             "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
             "unit": rf"(?P<unit>{_any(self.units)})",
             "weekday": rf"(?P<weekday>{_any(self.weekdays)})",
+            "short": rf"(?P<weekday>{_any(self.short_weekdays)})",
             "month": rf"(?P<month>{_any(self.months)})",
-            "day": r"(?P<day>\d{1,2})(?:st|nd|rd|th|\.|º|er)?",
-            "year": r"(?P<year>(?:19|20)\d\d)",
+            "season": rf"(?P<season>{_any(self.seasons)})",
+            "ordinal": rf"(?P<ordinal>{_any(self.ordinals)})",
+            "quarter": r"(?P<quarter>[1-4])",
+            "decade": r"(?P<decade>(?:19|20)?\d0)",
+            "long_decade": r"(?P<decade>(?:19|20)\d0)",
+            "tens": rf"(?P<tens>{_any(self.decades)})",
+            "day": rf"(?P<day>\d{{1,2}}){_DAY_ENDS}",
+            "d": r"(?P<day>\d{1,2})",
+            "m": r"(?P<m>0?[1-9]|1[0-2])",
+            "mm": r"(?P<m>0[1-9]|1[0-2])",
+            "year": rf"(?P<year>{year}|{_any(self.relative_years)})",
+            "full": r"(?P<year>(?:19|20)\d\d)",
         }
 
     def _whole(self, form: str) -> re.Pattern[str]:
         return re.compile(self._source(form))
 
     def _source(self, form: str) -> str:
-        start, end = ("(?<!\\d)", "(?!\\d)") if self.unspaced else (f"(?<![{_EDGE}])", f"(?![{_EDGE}])")
-        return start + form.replace(" {month}", "[ -]{month}").format(**self._places) + end
+        return self._start + form.replace(" {month}", "[ -]{month}").format(**self._places) + self._end
 
     @cached_property
-    def forms(self) -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
-        """Return the patterns of each kind of expression in a question."""
-        # A month or year after `before` is as certain as one after `in`.
-        lead = f"(?:(?P<bound>{self._bound}) (?:the )?)" if self._bound else ""
-        kinds = []
-        for kind in _KINDS:
-            forms = self._table[kind].split(";") if kind in self._table else []
-            if lead and kind in DATED:
-                forms = [f"{lead}?{form}" for form in forms]
-                forms += [] if kind == "date" else [f"{lead}{{{kind}}}"]
-            kinds.append((kind, tuple(self._whole(form) for form in forms)))
-        return tuple(kinds)
+    def times(self) -> tuple[re.Pattern[str], tuple[tuple[str, dict[str, str]], ...]]:
+        """Return one pattern of every time, and each form's kind and groups."""
+        forms = [(kind, form) for kind in KINDS for form in self.listed(kind)]
+        # Of forms that begin at the same place, the first one counts.
+        forms.sort(key=lambda one: (-len(_PLACE.findall(one[1])), -len(_AROUND.sub("", one[1]))))
+        figures = [(kind, form) for kind, several in _NUMERIC.items() for form in several]
+        sources, groups = [], []
+        for at, (kind, form) in enumerate([*figures, *forms]):
+            source = form.replace(" {month}", "[ -]{month}").format(**self._places)
+            if at < len(figures):
+                source = rf"(?<![\da-z_./-]){source}(?![\da-z_/年-]|\.\d)"
+            groups.append((kind, {name: f"{name}_{at}" for name in _GROUP.findall(source)}))
+            own = _GROUP.sub(rf"(?P<\g<1>_{at}>", source)
+            sources.append(f"(?P<f_{at}>{own})")
+        return re.compile(f"{self._start}(?:{'|'.join(sources)}){self._end}"), tuple(groups)
+
+    @cached_property
+    def markers(self) -> tuple[Marker, ...]:
+        """Return the words before and after a time that change it."""
+        found = []
+        for listed, (kind, name) in _PLACED.items():
+            for form in self.listed(listed):
+                lead, tail = form.split("{time}")
+                found.append(Marker(kind, name, self._lead(lead), self._tail(tail)))
+        return tuple(found)
+
+    @cached_property
+    def between(self) -> tuple[Between, ...]:
+        """Return the words around two times that make a range."""
+        found = []
+        for form in self.listed("between"):
+            lead, link, tail = form.split("{time}")
+            day = rf"(?P<day>\d{{1,2}}){_DAY_ENDS}"
+            first = re.compile(rf"{self._start}{lead}{day}{link}\Z")
+            last = re.compile(rf"{link}{day}{tail}{self._end}")
+            found.append(Between(self._lead(lead), re.compile(link), self._tail(tail), first, last))
+        return tuple(found)
+
+    def _lead(self, words: str) -> re.Pattern[str] | None:
+        return re.compile(rf"{self._start if not self.unspaced else ''}(?:{words})\Z") if words else None
+
+    def _tail(self, words: str) -> re.Pattern[str] | None:
+        return re.compile(f"(?:{words}){'' if self.unspaced else self._end}") if words else None
 
     @cached_property
     def in_text(self) -> tuple[re.Pattern[str], ...]:
         """Return the patterns of dates and months with a year, as texts carry them."""
-        forms = [form for kind in ("date", "month") for form in self._table[kind].split(";")]
+        forms = [form for kind in ("date", "month") for form in self.listed(kind)]
         dashed = [form.replace("{month} {day},? ", "{month}[ -]{day}(?:,? ?|-)") for form in forms]
-        return tuple(self._whole(form) for form in dashed if "{year}" in form)
+        figures = "(?P<year>(?:19|20)\\d\\d)" + (" ?年" if self.unspaced else "")
+        return tuple(self._whole(form.replace("{year}", figures)) for form in dashed if "{year}" in form)
 
 
-def _any(words: dict[str, int] | dict[str, str]) -> str:
+_DAY_ENDS: Final = r"(?:st|nd|rd|th|\.|º|er|日|号|號)?"
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text, also those within `mid-March` and `l'année`."""
+    words = WORD.findall(text)
+    return frozenset(words).union(*(_PIECE.findall(word) for word in words if "-" in word or "'" in word))
+
+
+def _words_in(form: str) -> list[str]:
+    """Return the words of a form, without its places and signs."""
+    return WORD.findall(_SIGNS.sub(" ", form))
+
+
+def _any(words: Collection[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
 def _forms(listed: str) -> str:
     return f"(?:{'|'.join(map(re.escape, listed.split(';')))})"
+
+
+@lru_cache(maxsize=1)
+def counted_words() -> frozenset[str]:
+    """Return the words of all languages before which a number is no year."""
+    return frozenset(word for language in languages_known() for word in language.listed("counted"))
 
 
 @lru_cache(maxsize=1)

@@ -7,13 +7,13 @@ No text fits such a question, so it is answered by the memories of its days. A w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache, lru_cache
 from typing import Final
 
-from slowwave.scoring.ranking.time_languages import DAYS_OF_WEEK, WORD, Language, languages_known
-from slowwave.scoring.ranking.time_words import TimeWords, time_words
+from slowwave.scoring.ranking.time_languages import WORD, Language, languages_known
+from slowwave.scoring.ranking.time_spans import TimeWords, window_words
+from slowwave.scoring.ranking.time_words import looks_ahead, plain
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
@@ -25,16 +25,12 @@ class _Vocabulary:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-        self.noting = frozenset(language.listed("noting"))
-        self.since = frozenset(language.listed("noted_since"))
-        self.all = self.noting | self.since | frozenset(language.listed("asking"))
+        self.noting = language.noting
+        self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
-        self.today = language.patterns("noted_today")
-        self.yesterday = language.patterns("noted_yesterday")
-        self.day = language.patterns("noted_day")
 
     def may_ask(self, text: str, words: frozenset[str]) -> bool:
         """Whether a question has a word of noting, and little else."""
@@ -60,20 +56,6 @@ class _Vocabulary:
             text = text.replace(word, " ")
         return text, frozenset(found)
 
-    def times(self, text: str, today: date) -> Iterator[TimeWords]:
-        """Yield the past days that the language's own words name."""
-        for match in _matches(self.today, text):
-            yield TimeWords(match[0], today, today)
-        for match in _matches(self.yesterday, text):
-            yield TimeWords(match[0], *(today - timedelta(days=1),) * 2)
-        for match in _matches(self.day, text):
-            back = (today.weekday() - self.language.weekdays[match["weekday"]] - 1) % DAYS_OF_WEEK + 1
-            yield TimeWords(match[0], *(today - timedelta(days=back),) * 2)
-
-
-def _matches(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[re.Match[str]]:
-    return (match for pattern in patterns if (match := pattern.search(text)))
-
 
 @cache
 def _vocabularies() -> tuple[_Vocabulary, ...]:
@@ -83,7 +65,7 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
 def time_only(question: str, as_of: datetime) -> TimeWords | None:
     """Return the days of a question that holds only a time; else None.
 
-    A weekday is the last one before today. With a word for `since` the days go on until today.
+    A weekday is the last one before today.
 
     Args:
         question: Text of the query.
@@ -92,20 +74,36 @@ def time_only(question: str, as_of: datetime) -> TimeWords | None:
     return _time_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
+def days_named(asked: TimeWords) -> str:
+    """Return the days of a window as text: a year, a month, a day, or the first and last day."""
+    first, last = asked.since or date.min, asked.until or date.max
+    if first == last:
+        return str(first)
+    if first == date.min:
+        return f"the days until {last}"
+    if last == date.max:
+        return f"the days from {first} on"
+    month_ends = first.day == 1 and (last + timedelta(days=1)).day == 1
+    if month_ends and (first.year, first.month) == (last.year, last.month):
+        return f"{first:%Y-%m}"
+    if month_ends and first.year == last.year and (first.month, last.month) == (1, 12):
+        return f"{first.year}"
+    return f"the days from {first} to {last}"
+
+
 @lru_cache(maxsize=256)
 def _time_only(question: str, today: date) -> TimeWords | None:
-    text = " ".join(question.casefold().replace("’", "'").split())
+    text = plain(question)
     words = frozenset(WORD.findall(text))
     for vocabulary in _vocabularies():
         if not vocabulary.may_ask(text, words):
             continue
-        general = time_words(text, datetime.combine(today, time.min, UTC))
-        times = [*vocabulary.times(text, today), *([general] if general else [])]
-        for asked in sorted(times, key=lambda asked: len(asked.words), reverse=True):
-            if asked.since is None or asked.until is None or asked.since > today:
-                continue
-            rest = vocabulary.rest(text.replace(asked.words, " ", 1))
-            if rest is not None and rest & vocabulary.noting:
-                until = max(asked.until, today) if rest & vocabulary.since else asked.until
-                return asked._replace(until=until)
+        language = vocabulary.language
+        ahead, day_first = looks_ahead(text, language), language.name != "en"
+        asked = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
+        if asked is None or asked.since is None or asked.since > today:
+            continue
+        rest = vocabulary.rest(text.replace(asked.words, " ", 1))
+        if rest is not None and rest & vocabulary.noting:
+            return asked
     return None

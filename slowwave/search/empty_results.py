@@ -10,6 +10,7 @@ from slowwave.common.pluralize import counted
 from slowwave.errors import NotFoundError
 from slowwave.journal.entry import SOURCE_KINDS
 from slowwave.quality.admission.statuses import HELD, LIVE
+from slowwave.scoring.ranking.time_only import days_named
 from slowwave.search.filters import Filters
 from slowwave.search.signals import condition, signals_in
 from slowwave.store import quote
@@ -17,6 +18,7 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
+    from slowwave.scoring.ranking.time_spans import TimeWords
 
 Kind = Literal[
     "limit",
@@ -24,6 +26,7 @@ Kind = Literal[
     "unrelated",
     "past",
     "filtered",
+    "time",
     "hidden",
     "refused",
     "waiting",
@@ -41,8 +44,9 @@ class NoResultsReason:
 
     Attributes:
         kind: ``limit``: the limit is 0. ``abstained``: nothing is near enough. ``unrelated``: nothing matches
-            the query. ``past``: a past day. ``filtered``: no memory passes the filters. ``hidden``: all are
-            secret, superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
+            the query. ``past``: a past day. ``filtered``: no memory passes the filters. ``time``: none that
+            passes them is of the days that the question asks for. ``hidden``: all are secret,
+            superseded or forgotten. ``refused``: all are in quarantine. ``waiting``: saved notes are
             not ingested yet. ``unknown``: the home has other namespaces, but not this one. ``empty``: the
             home is empty. ``given``: the session has every result already.
         message: Text for the owner of the home; it names other namespaces.
@@ -60,6 +64,7 @@ def explain_no_results(
     limit: int,
     abstained: bool,
     as_of: date | None,
+    asked: TimeWords | None = None,
     given: int = 0,
 ) -> NoResultsReason:
     """Return the reason why a search has no results.
@@ -71,6 +76,7 @@ def explain_no_results(
         limit: Requested results (count).
         abstained: Nothing is near enough.
         as_of: Searched past day, if any.
+        asked: Days of a question that holds only a time.
         given: Results that the session had already (count).
     """
     if given:
@@ -81,12 +87,20 @@ def explain_no_results(
         return NoResultsReason("abstained", "No memory is near enough to be an answer.")
     if as_of is not None:
         return NoResultsReason("past", f"Nothing in namespace {namespace!r} at the end of {as_of} matches.")
-    if space.store.count("memories", condition(signals_in(space), namespace, filters)):
+    if passing := space.store.count("memories", condition(signals_in(space), namespace, filters)):
+        if asked is not None:
+            return NoResultsReason("time", _none_of_time(namespace, filters, asked, passing))
         return NoResultsReason("unrelated", f"Nothing in namespace {namespace!r} matches the query.")
     if visible := space.store.count("memories", Filters().where(namespace)):
         message = f"No memory of namespace {namespace!r} passes {filters} ({visible:,} checked)."
         return NoResultsReason("filtered", message)
     return _empty_namespace(space, namespace)
+
+
+def _none_of_time(namespace: str, filters: Filters, asked: TimeWords, passing: int) -> str:
+    """Return the message that no memory is of the days asked for."""
+    passes = f" that passes {filters}" if filters != Filters() else ""
+    return f"No memory of namespace {namespace!r}{passes} is from {days_named(asked)} ({passing:,} checked)."
 
 
 def require_known_filters(space: Workspace, namespace: str) -> None:

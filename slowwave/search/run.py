@@ -130,10 +130,11 @@ def search(
         nothing = explain_no_results(
             space,
             namespace,
-            searched,
+            filters,
             limit=limit,
             abstained=ranking.abstained,
             as_of=as_of,
+            asked=asked,
             given=len(given),
         )  # fmt: skip
     end = time.perf_counter()

@@ -22,7 +22,7 @@ from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
-    from slowwave.scoring.ranking.time_words import TimeWords
+    from slowwave.scoring.ranking.time_spans import TimeWords
     from slowwave.search.filters import Filters
 
 _LEAST: Final = 0.9

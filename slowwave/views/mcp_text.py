@@ -135,6 +135,8 @@ def next_step(
         return f"This memory is empty. Save what will matter later with {calls.save}."
     if nothing is not None and nothing.kind == "filtered":
         return "No memory matches these filters. Search without them."
+    if nothing is not None and nothing.kind == "time":
+        return "No memory is from that time. Ask for another time, or for a subject without a time."
     if nothing is not None and nothing.kind == "given":
         return "Use what you were given before. If you no longer have it, search again with repeat=true."
     if nothing is not None:

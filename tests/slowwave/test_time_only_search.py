@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from slowwave.search.log import replay
+from slowwave.views.mcp_text import next_step
 
 QUESTION = "What did I note since yesterday?"
 TEXTS = {
@@ -39,7 +40,7 @@ def test_the_notes_of_the_days_are_handed_over_newest_first(memory, dated):
         assert one.text == TEXTS[one.tags[0]]
         rows = one.explanation.contributions
         assert sum(row.value for row in rows) == pytest.approx(one.score)
-        assert ("dates", "yesterday") in {(row.field, row.term) for row in rows}
+        assert ("dates", "since yesterday") in {(row.field, row.term) for row in rows}
     ordinary = memory.search(TEXTS["lamp"])
     assert response.results[0].confidence == ordinary.results[0].confidence
     assert found(memory, limit=1) == [dated["lamp"]]
@@ -61,7 +62,14 @@ def test_filters_hold_and_nothing_hidden_is_handed_over(memory, dated, open_memo
 def test_days_without_notes_are_said_to_have_none(memory, dated):
     response = memory.search("What did I note in 2001?")
     assert response.results == ()
-    assert response.nothing.kind == "filtered"
+    assert response.nothing.kind == "time"
+    assert (
+        response.nothing.message == f"No memory of namespace {memory.namespace!r} is from 2001 (3 checked)."
+    )
+    with_filter = memory.search("What did I note in 2001?", tags=["lamp"])
+    assert "that passes tag lamp is from 2001 (1 checked)" in with_filter.nothing.message
+    by_filter = memory.search("What did I note in 2001?", source="nowhere")
+    assert by_filter.nothing.kind == "filtered"
 
 
 def test_a_replay_gives_the_same_and_feedback_counts(memory, dated):
@@ -90,3 +98,29 @@ def test_many_notes_of_a_day_are_all_given_up_to_the_limit(memory):
     ]  # fmt: skip
     names = [saved.memory_id for saved in memory.save_many(notes)]
     assert found(memory, "what's new since yesterday?", limit=50) == names[:50]
+
+
+def test_other_notes_of_the_subject_do_not_hide_the_note_of_the_day(open_memory):
+    memory, now = open_memory(ranking={"cut_share": 0.95, "sparse_recall": False}), datetime.now(UTC)
+    texts = [
+        ("The harbour decision: the pier lights are replaced by lamps, decided by the board.", 90),
+        ("We talked to the harbour master; mooring fees go up by five percent.", 1),
+        ("Ada repairs the kettle in the kitchen with a new spring.", 1),
+    ]
+    names = [memory.save(text, created_at=now - timedelta(days=days)).memory_id for text, days in texts]
+    question = "What did we decide about the harbour"
+    assert found(memory, f"{question}?") == names[:1]
+    assert set(found(memory, f"{question} yesterday?")) == set(names[:2])
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What happened yesterday?", "Was ist gestern passiert?", "¿Qué pasó ayer?", "昨天发生了什么？"],
+)
+def test_a_question_for_what_happened_lists_the_notes_of_the_day(memory, dated, question):
+    assert found(memory, question) == [dated["kettle"]]
+
+
+def test_an_assistant_is_told_to_ask_for_another_time(memory, dated):
+    response = memory.search("What did I note in 2001?")
+    assert "from that time" in next_step(response.search_id, response.nothing)

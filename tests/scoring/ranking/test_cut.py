@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, worlds
 
 from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
+from slowwave.scoring.ranking.score_terms import LEAST_OF_TIME
 
 CUT = replace(PLAIN, cut_share=0.65)
 
@@ -92,7 +93,21 @@ def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
     if policy.cut_share:
         fits = {one.memory_id: one.fit for one in rank(found, policy.uncut, as_of=NOW, limit=100).results}
         bar = policy.cut_share * max([*fits.values(), 0.0])
-        assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bar}
+        timed = {name for name in fits if policy.time_weight and found.times.get(name) == 1.0}
+        of_time = policy.cut_share * max([fits[name] for name in timed], default=0.0)
+        bars = {name: max(of_time, LEAST_OF_TIME * bar) if name in timed else bar for name in fits}
+        assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bars[name]}
+
+
+def test_a_memory_of_the_time_asked_for_is_measured_by_the_best_of_that_time():
+    rows = [("old", 0.9, NAN, 1, 0), ("day", 0.66, NAN, 2, 0), ("dim", 0.52, NAN, 3, 0)]
+    policy = RankingPolicy(cut_share=0.6, sparse_recall=False)
+    assert returned(build(rows), policy) == ["old"]
+    times = {"day": 1.0, "dim": 1.0}
+    assert set(returned(build(rows, times=times), policy)) == {"old", "day"}
+    assert returned(build(rows, times=times), replace(policy, time_weight=0.0)) == ["old"]
+    assert returned(build(rows, times={"old": 1.0, "day": 1.0}), policy) == ["old"]
+    assert returned(build(rows, times={"day": 1 / 3}), policy) == ["old"]
 
 
 def test_logged_policies_without_a_cut_are_replayed_without_it():
