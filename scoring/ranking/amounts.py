@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
+UNIT_WORDS: Final = (
+    r"(?:%|‰|°|[$€£¥₹]|usd|eur|gbp|chf|million|billion|thousand|mio|mrd|seconds?|minutes?|hours?|days?|weeks?|"
+    r"months?|years?|dollars?|euros?|pounds?|cents?|percent|prozent|people|persons?|times|miles?|meters?|metres?|"
+    r"feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|degrees?|points?|steps?|words?|pages?|lines?|"
+    r"rows?|chunks?|users?|requests?|calories|characters?|tokens?|guests?|stars?|files?|km|kg|gb|mb|ghz|kwh)"
+)
+"""Pattern of a unit that is no other word, either."""
 UNITS: Final = (
-    r"(?:%|‰|°|[$€£¥₹]|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|ghz|b|kb|mb|gb|tb|pb|kib|mib|gib|bit|"
-    r"bits|bytes?|g|kg|mg|mcg|lbs?|oz|cm|mm|km|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|kwh|mwh|a|ma|mah|p|px|"
-    r"pt|fps|dpi|ms|us|ns|sec|secs|min|mins|am|pm|c|f|deg|usd|eur|gbp|chf|cal|kcal|rpm|db|ppm|bpm|"
-    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|dollars?|euros?|pounds?|cents?|percent|people|"
-    r"persons?|times|miles?|meters?|metres?|feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|"
-    r"degrees?|points?|steps?|words?|pages?|lines?|rows?|chunks?|users?|requests?|calories|characters?|tokens?)"
+    rf"(?:{UNIT_WORDS}|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|b|kb|tb|pb|kib|mib|gib|bit|"
+    r"bits|bytes?|g|mg|mcg|lbs?|oz|cm|mm|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|mwh|a|ma|mah|p|px|"
+    r"pt|fps|dpi|ms|us|ns|sec|secs|min|mins|am|pm|c|f|deg|cal|kcal|rpm|db|ppm|bpm)"
 )
 MAX_YEAR: Final = 2_100
 YEAR: Final = r"(?:1[5-9]\d\d|20\d\d|2100)"
 IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
-UNIT: Final = re.compile(rf"\s?{UNITS}(?!\w)", re.IGNORECASE)
+UNIT: Final = re.compile(rf"\s?{UNITS}(?!\w)|\s?[个個件人条條名円元年月日天次つ]", re.IGNORECASE)
 AMOUNTS: Final = re.compile(
     r"\S+://\S+|\S+@\S+"  # addresses
     r"|[$€£¥₹]\s?\d[\d.,]*\w*"

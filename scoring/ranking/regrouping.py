@@ -13,15 +13,23 @@ MIN_DIGITS: Final = 7
 """Minimum digits of an identifier whose grouping does not matter (count)."""
 MAX_CHARACTERS: Final = 40
 """Maximum characters of one (count); an account number has up to 34."""
+MIN_CODE: Final = 5
+"""Minimum characters of letters and digits whose grouping does not matter (count)."""
+MIN_CODE_DIGITS: Final = 2
+"""Minimum digits among them (count)."""
+_HEX = re.compile("[0-9a-f]+")
 PHONE: Final = 9  # characters beyond which one digit may be the first group: 1 800 555 2671 (count)
 MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
-BETWEEN: Final = "[ ./()-]{0,2}"
+BETWEEN: Final = "[ ./()_-]{0,2}"
 """Pattern of what may stand between any two characters."""
+COUNTRY_CODE: Final = r"(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
+"""Pattern of the code of a country at the beginning of a phone number."""
 _ACCOUNT = re.compile(
     r"(?<![\w-])[a-z]{2}\d\d(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?(?![\w-])", re.IGNORECASE
 )
 _ACCOUNT_DIGITS = 12  # minimum digits of an account (count)
-_COUNTRY = rf"(?:\+\d{{1,3}}{BETWEEN})?"
+_COUNTRY = rf"(?:(?:\+|00)\d{{1,3}}{BETWEEN}(?:\(0\))?{BETWEEN})?"
+_RUNS = re.compile(r"[a-z]+|\d+")
 
 
 def regrouped(characters: str, code: str = "") -> str:
@@ -32,10 +40,20 @@ def regrouped(characters: str, code: str = "") -> str:
         code: Letters before them.
     """
     digits = sum(map(str.isdigit, characters))
+    if not code and _is_code(characters.lower(), digits):
+        return characters.lower()
     if not MIN_DIGITS <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""
     is_account = digits >= _ACCOUNT_DIGITS and characters[:2].isalpha() and characters[2:4].isdigit()
     return f"{code}{characters}".lower() if digits == len(characters) or is_account else ""
+
+
+def _is_code(characters: str, digits: int) -> bool:
+    """Whether runs of letters and of digits alternate as in a serial number, not as in a hash."""
+    runs = _RUNS.findall(characters)
+    if len(runs) < 3 or digits < MIN_CODE_DIGITS or not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
+        return False
+    return 2 * len(runs) <= len(characters) or not _HEX.fullmatch(characters)
 
 
 def accounts(text: str) -> list[tuple[int, int]]:
@@ -69,4 +87,5 @@ def edges(characters: str) -> tuple[list[str], list[str]]:
     if characters.isdigit():
         first += [f"0{word}" for word in first]
         first += characters[:1] if len(characters) > PHONE else ""
-    return first, [characters[-size:] for size in sizes]
+    last = [characters[-size:] for size in sizes]
+    return (first, last) if characters.isdigit() else ([characters[:1], *first], [*last, characters[-1:]])
