@@ -36,8 +36,11 @@ from slowwave.scoring.wordlists import lines, words
 MAX_IDENTIFIERS = 8
 """Maximum identifiers of one question (count)."""
 
+LONG = 5
+"""Minimum digits of a number that is an identifier by itself (count)."""
 _COMMON = frozenset(words("slowwave.scoring", "identifier_common"))
 _MEASURES = frozenset(words("slowwave.scoring", "identifier_measures"))
+_BEFORE_VERBS = frozenset(words("slowwave.scoring", "identifier_verbs"))
 _PRODUCTS = {
     name: tuple(line.split())
     for line in lines("slowwave.scoring", "identifier_products")
@@ -62,7 +65,7 @@ _SPACED = re.compile(
     rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}"
 )
 _SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
-_LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,6}}){_NO_MORE}")
+_LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}")
 _PRODUCT = re.compile(
     rf"(?<![\w.-])({'|'.join(map(re.escape, sorted(_PRODUCTS, key=len, reverse=True)))}|"
     r"(?<=[a-z,;] )(?-i:[A-Z][a-z]+[A-Za-z]*(?:\.js)?))(?:\s(?:version|release))?[\s-]?v?(\d+\.\d+(?:\.\d+)*)"
@@ -134,14 +137,16 @@ def _identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _continued(first: Identifier, end: int, text: str) -> dict[int, Identifier]:
-    """Return the other numbers of a list that begins with a code (INC-4821/4822), by place."""
+    """Return the other numbers of a list that begins with a code or a noun (INC-4821/4822), by place."""
     found: dict[int, Identifier] = {}
     digits = re.search(r"\d+$", first.text)
-    while first.code and digits and (match := _CONTINUED.match(text, end)):
+    while (first.code or first.kind) and digits and (match := _CONTINUED.match(text, end)):
         if len(match[1]) != len(digits[0]) or IS_YEAR.fullmatch(match[1]) or UNIT.match(text, match.end()):
             break
         written = f"{first.text[: digits.start()]}{match[1]}"
-        found[match.start(1)] = numbered(written, match[1], code=first.code, alike=first.alike)
+        found[match.start(1)] = numbered(
+            written, match[1], code=first.code, kind=first.kind, alike=first.alike
+        )
         end = match.end()
     return found
 
@@ -184,9 +189,12 @@ def _kinds(text: str) -> Found:
         sure, group = match["mark"] or match["number"] or "nummer" in noun, group_of(noun)
         least = 2 if group in COUNTED else 3
         plural = noun.endswith("s") and group_of(noun.removesuffix("s")) == group
+        if plural and len(digits) >= LONG - 1 and not digits.endswith("00"):
+            plural = not _CONTINUED.match(text, match.end())  # invoices 4471 and 4472
         if not sure and (len(digits) < least or plural or group == SEATED or IS_YEAR.fullmatch(digits)):
             continue
-        if sure or not UNIT.match(text, match.end()):
+        *_, previous = ["", *text[: match.start()].lower().split()]
+        if sure or not (previous in _BEFORE_VERBS or UNIT.match(text, match.end())):
             yield match.start(), match.end(), numbered(match[0], digits, kind=singular(noun))
 
 
@@ -218,7 +226,8 @@ def _grouped(text: str) -> Found:
             groups = groups[1:]
         elif groups[0][0] == "0":
             groups[0] = groups[0].lstrip("0") or "0"
-        if sum(map(len, groups)) >= 9 and max(map(len, groups)) >= 4:
+        pairs = match[0][0] == "0" and len(groups) == 5  # 06 12 34 56 99
+        if sum(map(len, groups)) >= 9 and (pairs or max(map(len, groups)) >= 4):
             yield match.start(), match.end(), segmented(match[0], groups, leading=_LEADING)
         elif [len(group) for group in groups] == [4, 4] and not any(
             IS_YEAR.fullmatch(group) or group.endswith("00") for group in groups
@@ -237,7 +246,7 @@ def _spaced(text: str) -> Found:
         code, digits = match.groups()
         if is_code(code):
             yield match.start(), match.end(), numbered(match[0], digits, code=code)
-        elif may_be_code(code) and code not in _MEASURES:
+        elif len(digits) < LONG and may_be_code(code) and code not in _MEASURES:
             alike = rf"(?<![A-Za-z0-9]){code.upper()}[- #_]{{0,2}}\d{{2,}}"
             yield match.start(), match.end(), numbered(match[0], digits, code=code, alike=alike)
 
@@ -262,7 +271,7 @@ def _of_token(mark: str, token: str) -> Identifier | None:
     if not any(map(str.isdigit, token)) or not segments or lower.replace("_", "-") in _COMMON:
         return None
     if token.isdigit():
-        wanted = len(token) >= 3 if mark else len(token) >= 5 and not token.endswith("000")
+        wanted = len(token) >= 3 if mark else len(token) >= LONG and not token.endswith("000")
         return numbered(f"{mark}{token}", token) if wanted else None
     if len(segments) > 1:
         return segmented(token, segments) if _UUID.fullmatch(token) else _joined(token, segments)

@@ -17,8 +17,9 @@ MIN_CODE: Final = 5
 """Minimum characters of letters and digits whose grouping does not matter (count)."""
 MIN_CODE_DIGITS: Final = 2
 """Minimum digits among them (count)."""
+MAX_CODE: Final = 2  # letters of a code that stand for as many digits (count)
 _HEX = re.compile("[0-9a-f]+")
-PHONE: Final = 9  # characters beyond which one digit may be the first group: 1 800 555 2671 (count)
+PHONE: Final = 9  # characters from which one digit may be the first group: 1 800 555 2671 (count)
 MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
 BETWEEN: Final = "[ ./()_-]{0,2}"
 """Pattern of what may stand between any two characters."""
@@ -42,7 +43,8 @@ def regrouped(characters: str, code: str = "") -> str:
     digits = sum(map(str.isdigit, characters))
     if not code and _is_code(characters.lower(), digits):
         return characters.lower()
-    if not MIN_DIGITS <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
+    least = MIN_DIGITS - len(code[:MAX_CODE])
+    if not least <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""
     is_account = digits >= _ACCOUNT_DIGITS and characters[:2].isalpha() and characters[2:4].isdigit()
     return f"{code}{characters}".lower() if digits == len(characters) or is_account else ""
@@ -84,8 +86,11 @@ def edges(characters: str) -> tuple[list[str], list[str]]:
     """
     sizes = range(2, min(MAX_GROUP, len(characters) - 1) + 1)
     first = [characters[:size] for size in sizes]
+    if len(characters) >= PHONE or characters[:1].isdigit() != characters[1:2].isdigit():
+        first.append(characters[:1])
     if characters.isdigit():
         first += [f"0{word}" for word in first]
-        first += characters[:1] if len(characters) > PHONE else ""
     last = [characters[-size:] for size in sizes]
-    return (first, last) if characters.isdigit() else ([characters[:1], *first], [*last, characters[-1:]])
+    if characters[-2:-1].isdigit() != characters[-1:].isdigit():
+        last.append(characters[-1:])
+    return first, last

@@ -29,6 +29,8 @@ MIN_ID_PREFIX: Final = 8
 """Minimum characters of the beginning of an id or of a source (count)."""
 FEW: Final = 16
 """Chunks that are read one by one (count); of more, those without the part are left out before."""
+IDENTIFIED: Final = 5.0
+"""Strength of an identifier that the words of the question do not find; a trigger phrase has 1."""
 MAX_ALIKE: Final = 50
 """Maximum chunks read for another identifier with the same code (count)."""
 _TEXTS: Final = ("memory_id", "title", "text", "source")
@@ -50,13 +52,14 @@ class Lookup:
     Attributes:
         unknown: Identifiers that nothing mentions, as asked.
         all_unknown: Whether the question has identifiers and nothing mentions any.
-        found: Memories to return for an identifier, as asked: they spell it otherwise, or have a longer one
-            that begins with it, or have it only in a tag, a source, an alias or a trigger phrase.
+        found: Memories to return for an identifier: it as asked, and its strength as that of a trigger phrase.
+            They spell it otherwise, have a longer one that begins with it, or have it only in a tag, a source,
+            an alias or a trigger phrase.
     """
 
     unknown: tuple[str, ...] = ()
     all_unknown: bool = False
-    found: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
 
 NOTHING_ASKED: Final = Lookup()
@@ -78,7 +81,7 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
     where = filters.visible(namespace)
     asked = [one for one in possible if not one.alike or _has_alike(one, chunks, where)]
     unknown: list[str] = []
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, float]] = {}
     for identifier in asked:
         chunks_with_words = chunks.with_words(identifier.words, where, MAX_CHUNKS)
         if chunks_with_words.num_rows >= MAX_CHUNKS:
@@ -92,14 +95,14 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         if mentions := _mentions(identifier.part, identifier.is_in_any_grouping, near):
             found |= _spelled_otherwise(identifier, mentions)
         elif mentions := _regrouped(identifier, chunks, where):
-            found |= dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
+            found |= dict.fromkeys(list(mentions)[:MAX_FOUND], (identifier.text, IDENTIFIED))
         elif memories := _named(identifier, chunks, names, namespace, where):
-            found |= dict.fromkeys(memories, identifier.text)
+            found |= dict.fromkeys(memories, (identifier.text, IDENTIFIED))
         else:
             # A short part begins some random id or key by chance.
             named = len(identifier.part) >= MIN_ID_PREFIX
             longer = list(_mentions(identifier.part, identifier.begins_in, near, named=named))[:MAX_FOUND]
-            found |= dict.fromkeys(longer, identifier.text)
+            found |= dict.fromkeys(longer, (identifier.text, 1.0))
             if not (longer and identifier.may_be_short):
                 unknown.append(identifier.text)
     longest = tuple(text for text in unknown if not any(other.endswith(f" {text}") for other in unknown))
@@ -147,12 +150,18 @@ def _mentions(
     }
 
 
-def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, str]:
-    """Return the first mentions if none spells the identifier as asked."""
+def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+    """Return the first mentions if no text spells the identifier as asked.
+
+    The words of the question find a number alone, which may be an amount, too.
+    """
     asked = identifier.text.lower()
     if any(asked in text.lower() for text in mentions.values()):
         return {}
-    return dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
+    return {
+        memory: (identifier.text, 1.0 if identifier.is_bare and identifier.is_in(text) else IDENTIFIED)
+        for memory, text in list(mentions.items())[:MAX_FOUND]
+    }
 
 
 def _named(
