@@ -52,9 +52,9 @@ class Lookup:
     Attributes:
         unknown: Identifiers that nothing mentions, as asked.
         all_unknown: Whether the question has identifiers and nothing mentions any.
-        found: Memories to return for an identifier: it as asked, and its strength as that of a trigger phrase.
-            They spell it otherwise, have a longer one that begins with it, or have it only in a tag, a source,
-            an alias or a trigger phrase.
+        found: Memories to return for an identifier: it as asked, and its strength as of a trigger phrase.
+            They spell it otherwise, have a longer one that begins with it, or have it only in a tag, a
+            source, an alias or a trigger phrase.
     """
 
     unknown: tuple[str, ...] = ()
