@@ -30,6 +30,8 @@ _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _BETWEEN = rf"(?:[\W_]{{0,3}}|[\W_]{{1,2}}{NUMBER_WORD}[\W_]{{1,2}})"
 _BEFORE = re.compile(r"([^\W\d_]+)([\W_]{0,4})$")
 _LOOKED_BACK = 64  # characters before a number
+MIN_PART = 3
+"""Minimum characters of a part that words and labels are searched for (count)."""
 _AFTER = r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))"
 
 
@@ -47,6 +49,7 @@ class Identifier:
         joined: Its lower-case letters and digits if a text may group them in any way; else empty.
         leading: Pattern of what a text may have before it.
         products: Names in lower case of what it is a version of; a text that mentions it has one.
+        glued: Its characters within a word or a label, if its parts are too short to look for; else empty.
         alike: Pattern of its code with any number. If no text has one, the question meant no identifier.
     """
 
@@ -59,6 +62,7 @@ class Identifier:
     joined: str = ""
     leading: str = ""
     products: tuple[str, ...] = ()
+    glued: str = ""
     alike: str = ""
     _parts: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _whole: str = field(default="", repr=False, compare=False)
@@ -174,9 +178,11 @@ def segmented(text: str, segments: list[str], *, leading: str = "") -> Identifie
     spelled = r"[\W_]{0,2}".join(map(re.escape, segments))
     whole = rf"(?<![A-Za-z0-9]){leading}{spelled}(?![A-Za-z0-9])"
     longer = rf"(?<![A-Za-z0-9]){leading}{spelled}[A-Za-z0-9]"
+    joined = "".join(segments)
+    glued = joined if len(segments) > 1 and len(segments[key]) < MIN_PART else ""
     is_hash = len(segments) == 1 and _HEX.fullmatch(text) is not None
     return Identifier(
-        text, (frozenset(joins),), segments[key], may_be_short=is_hash, joined=regrouped("".join(segments)),
+        text, (frozenset(joins),), segments[key], may_be_short=is_hash, joined=regrouped(joined), glued=glued,
         leading=leading, _parts=tuple(segments), _whole=whole, _longer=longer,
     )  # fmt: skip
 

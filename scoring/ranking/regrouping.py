@@ -17,11 +17,12 @@ MIN_CODE: Final = 5
 """Minimum characters of letters and digits whose grouping does not matter (count)."""
 MIN_CODE_DIGITS: Final = 2
 """Minimum digits among them (count)."""
-MAX_CODE: Final = 2  # letters of a code that stand for as many digits (count)
 _HEX = re.compile("[0-9a-f]+")
 PHONE: Final = 9  # characters from which one digit may be the first group: 1 800 555 2671 (count)
 MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
-BETWEEN: Final = "[ ./()_-]{0,2}"
+SEPARATOR: Final = "[ ./()_-]"
+"""Pattern of a character between two groups."""
+BETWEEN: Final = f"{SEPARATOR}{{0,2}}"
 """Pattern of what may stand between any two characters."""
 COUNTRY_CODE: Final = r"(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
 """Pattern of the code of a country at the beginning of a phone number."""
@@ -43,7 +44,7 @@ def regrouped(characters: str, code: str = "") -> str:
     digits = sum(map(str.isdigit, characters))
     if not code and _is_code(characters.lower(), digits):
         return characters.lower()
-    least = MIN_DIGITS - len(code[:MAX_CODE])
+    least = MIN_DIGITS - len(code[:1])  # one letter stands for a digit
     if not least <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""
     is_account = digits >= _ACCOUNT_DIGITS and characters[:2].isalpha() and characters[2:4].isdigit()

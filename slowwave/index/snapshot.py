@@ -262,13 +262,8 @@ class Snapshot:
         rows = self._visible(np.union1d(common_rows(first, last), rare), where)[:MAX_READ]
         if len(rows):
             rows = rows[may_have_groups(self.columns.select(GROUPED_IN).take(rows), characters)]
-        labelled = [self._labelled(column, characters) for column in ("source", "tags")]
+        labelled = [self.columns.matching(column, characters, joined=True) for column in ("source", "tags")]
         return self._mentioning(np.unique(np.concatenate([rows, *labelled])), where, most)
-
-    def _labelled(self, column: str, characters: str) -> Rows:
-        """Return the rows with a label that may have the characters in groups."""
-        first, last = (self.columns.matching(column, part) for part in (characters[:2], characters[-2:]))
-        return np.intersect1d(first, last)
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""

@@ -89,7 +89,7 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         if mentions := _mentions(identifier.part, identifier.is_in, chunks_with_words):
             found |= _spelled_otherwise(identifier, mentions)
             continue
-        near = chunks.with_part(identifier.part, where, MAX_CHUNKS)
+        near = chunks.with_part(identifier.glued or identifier.part, where, MAX_CHUNKS)
         if near.num_rows >= MAX_CHUNKS and identifier.is_bare:
             continue
         if mentions := _mentions(identifier.part, identifier.is_in_any_grouping, near):
