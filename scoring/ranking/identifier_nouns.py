@@ -29,9 +29,10 @@ COUNTED: Final = frozenset(_GROUP_OF[word] for word in ("ticket", "pr"))
 SEATED: Final = _GROUP_OF["seat"]
 """Group of a noun that is a verb before an amount."""
 _ANY_CODE = frozenset(_GROUP_OF[word] for word in ("ticket", "flight", "room"))
-_CODES: dict[str, int] = {}
+_CODES: dict[str, set[int]] = {}
 for _noun, *_codes in map(str.split, lines("slowwave.scoring", "identifier_codes")):
-    _CODES |= dict.fromkeys(_codes, _GROUP_OF[_noun])
+    for _code in _codes:
+        _CODES.setdefault(_code, set()).add(_GROUP_OF[_noun])
 _FUNCTION = frozenset(words("slowwave.scoring", "function") + words("slowwave.scoring", "function_elsewhere"))
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -47,6 +48,15 @@ JOINED_KIND: Final = _either([noun for noun in _GROUP_OF if _WITHOUT_SPACES.sear
 """Pattern of a noun of a script without spaces."""
 PLACE: Final = _either([noun for nouns in _PLACES for noun in nouns])
 """Pattern of a place that a short code names one of."""
+PRODUCTS: Final = {
+    name: tuple(line.split())
+    for line in lines("slowwave.scoring", "identifier_products")
+    for name in line.split()
+}
+"""Names of each product, by each of them."""
+PRODUCT: Final = _either(list(PRODUCTS))
+"""Pattern of the name of a product."""
+_PRODUCT = re.compile(rf"(?<![^\W\d_])(?:{PRODUCT})(?![^\W\d_])", re.IGNORECASE)
 _AND = _either([*words("slowwave.scoring", "identifier_lists")])
 BETWEEN_LISTED: Final = rf"(?:\s?[,;/&+、，]\s?#?|,?\s?(?<![^\W\d])(?:{_AND})(?![^\W\d])\s?#?|\s[-–]\s)"
 """Pattern between two numbers of a list."""
@@ -58,7 +68,8 @@ def group_of(word: str) -> int | None:
     """Return the group of a lower-case noun, singular or plural; None for any other word."""
     if word.endswith("nummer"):
         return ANY_KIND
-    group = _GROUP_OF.get(word, _GROUP_OF.get(word.removesuffix("s")))
+    singulars = (word.removesuffix(ending) for ending in ("", "s", "n", "en", "e"))
+    group = next((_GROUP_OF[noun] for noun in singulars if noun in _GROUP_OF), None)
     if group is None and _WITHOUT_SPACES.search(word):  # a clause is one word there
         return next((_GROUP_OF[word[at:]] for at in range(len(word)) if word[at:] in _GROUP_OF), None)
     return group
@@ -93,12 +104,12 @@ def is_of_kind(code: str, group: int | None) -> bool:
     if group in (None, ANY_KIND):
         return True
     if (listed := _CODES.get(code)) is not None:
-        return listed == group
+        return group in listed
     return group in _ANY_CODE or any(_abbreviates(code, noun) for noun in _GROUPS[group or 0])
 
 
 def head_of_list(before: str) -> str:
-    """Return the text before a number without earlier numbers of its list, and words such as "number"."""
+    """Return the text before a number without earlier numbers of its list."""
     if match := _LISTED.search(before):
         before = before[: match.start()]
     return before
@@ -110,7 +121,14 @@ def without_number_word(before: str) -> str:
     return before[: match.start()] if match else before
 
 
+def is_after_another(products: tuple[str, ...], before: str) -> bool:
+    """Whether the last product named in a text is none of some lower-case names."""
+    named = [match[0].lower() for match in _PRODUCT.finditer(before)]
+    others = [name for name in named if name not in products]
+    return bool(others) and named[-1] == others[-1] and not before.lower().rstrip(" v=-").endswith(products)
+
+
 def _abbreviates(code: str, noun: str) -> bool:
-    """Whether a noun begins with the first letter of a code and has the others in order."""
+    """Whether a noun has the letters of a code in order, the first one first."""
     letters = iter(noun)
     return noun[:1] == code[:1] and all(letter in letters for letter in code)

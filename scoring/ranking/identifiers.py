@@ -23,6 +23,8 @@ from slowwave.scoring.ranking.identifier_nouns import (
     KIND,
     NUMBER_WORD,
     PLACE,
+    PRODUCT,
+    PRODUCTS,
     SEATED,
     group_of,
     is_code,
@@ -31,7 +33,7 @@ from slowwave.scoring.ranking.identifier_nouns import (
 )
 from slowwave.scoring.ranking.mentions import Identifier, numbered, plain_text, segmented, version
 from slowwave.scoring.ranking.regrouping import COUNTRY_CODE, accounts, regrouped
-from slowwave.scoring.wordlists import lines, words
+from slowwave.scoring.wordlists import words
 
 MAX_IDENTIFIERS = 8
 """Maximum identifiers of one question (count)."""
@@ -41,11 +43,6 @@ LONG = 5
 _COMMON = frozenset(words("slowwave.scoring", "identifier_common"))
 _MEASURES = frozenset(words("slowwave.scoring", "identifier_measures"))
 _BEFORE_VERBS = frozenset(words("slowwave.scoring", "identifier_verbs"))
-_PRODUCTS = {
-    name: tuple(line.split())
-    for line in lines("slowwave.scoring", "identifier_products")
-    for name in line.split()
-}
 _NO_MORE = r"(?![\w-]|[.,:]\d)"
 _TOKEN = re.compile(r"(?<![A-Za-z0-9])(#?)([A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?![A-Za-z0-9])")
 _OF_KIND = re.compile(
@@ -55,7 +52,7 @@ _OF_KIND = re.compile(
     re.IGNORECASE,
 )
 _OF_PLACE = re.compile(
-    rf"(?<![A-Za-z-])(?P<kind>{PLACE})(?:\s{NUMBER_WORD}\.?)?[\s:#]*"
+    rf"(?<![\w-])(?P<kind>\w*(?:raum|zimmer|platz)|{PLACE})(?:\s{NUMBER_WORD}\.?)?[\s:#]*"
     rf"(?!\d[dgkx]{_NO_MORE})(?P<text>[a-z]?(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
     rf"|\d{{1,2}}\.\d{{2,3}}|\d{{1,3}}-\d{{1,3}}))(?![A-Za-z0-9-]|[.,:]\d)",
     re.IGNORECASE,
@@ -67,9 +64,8 @@ _SPACED = re.compile(
 _SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
 _LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}")
 _PRODUCT = re.compile(
-    rf"(?<![\w.-])({'|'.join(map(re.escape, sorted(_PRODUCTS, key=len, reverse=True)))}|"
-    r"(?<=[a-z,;] )(?-i:[A-Z][a-z]+[A-Za-z]*(?:\.js)?))(?:\s(?:version|release))?[\s-]?v?(\d+\.\d+(?:\.\d+)*)"
-    r"(?!\w|\.\d)",
+    rf"(?<![\w.-])({PRODUCT}|(?:(?<=[a-z,;] )|^(?=\S+ \S+\W*$))(?-i:[A-Z][a-z]+[A-Za-z]*(?:\.js)?))"
+    r"(?:\s(?:version|release))?[\s-]?v?(\d+\.\d+(?:\.\d+)*)(?!\w|\.\d)",
     re.IGNORECASE,
 )
 _VERSION = re.compile(
@@ -108,7 +104,10 @@ def identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def possible_identifiers(question: str) -> tuple[Identifier, ...]:
-    """Return the identifiers of a question, and those that depend on a text that has one `alike`."""
+    """Return the identifiers of a question, and tokens that may be some.
+
+    The latter are identifiers if a text has one `alike`, such as OPS-12 for "ops 771".
+    """
     return _identifiers(question) if _may_have(question) else ()
 
 
@@ -137,7 +136,7 @@ def _identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _continued(first: Identifier, end: int, text: str) -> dict[int, Identifier]:
-    """Return the other numbers of a list that begins with a code or a noun (INC-4821/4822), by place."""
+    """Return the other numbers of a list (INC-4821/4822), by place."""
     found: dict[int, Identifier] = {}
     digits = re.search(r"\d+$", first.text)
     while (first.code or first.kind) and digits and (match := _CONTINUED.match(text, end)):
@@ -170,7 +169,7 @@ def _products(text: str) -> Found:
     for match in _PRODUCT.finditer(text):
         name = match[1].lower()
         if name not in _MEASURES and not UNIT.match(text, match.end()):
-            names = _PRODUCTS.get(name, (name,)) if match[2].count(".") == 1 else ()
+            names = PRODUCTS.get(name, (name,)) if match[2].count(".") == 1 else ()
             yield match.start(), match.end(), version(match[0], match[2], names)
 
 

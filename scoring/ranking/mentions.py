@@ -14,6 +14,7 @@ from slowwave.scoring.ranking.identifier_nouns import (
     NUMBER_WORD,
     group_of,
     head_of_list,
+    is_after_another,
     is_noun,
     is_of_kind,
     without_number_word,
@@ -25,7 +26,7 @@ WIDE = "[\uff10-\uff5a]"
 """Pattern of letters and digits of full width, which `Identifier.is_in` reads as the others."""
 _WIDE = re.compile(WIDE)
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
-_NUMERO = re.compile(r"№\s?|(?<!\w)[Nn][°º]\.?\s?")
+_NUMERO = re.compile(r"№\s?|(?<!\w)[Nn]\.?[°º]\.?\s?")
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _BETWEEN = rf"(?:[\W_]{{0,3}}|[\W_]{{1,2}}{NUMBER_WORD}[\W_]{{1,2}})"
 _BEFORE = re.compile(r"([^\W\d_]+)([\W_]{0,4})$")
@@ -79,8 +80,10 @@ class Identifier:
         if not self._may_be_in(text):
             return False
         plain = plain_text(text)
-        if self._whole and may_have_letters(self.code, plain) and _pattern(self._whole).search(plain):
-            return True
+        if self._whole and may_have_letters(self.code, plain):
+            matches = _pattern(self._whole).finditer(plain)
+            if any(not self.products or not self._is_of_another(plain, match.start()) for match in matches):
+                return True
         return bool(self._number) and self._has(starts_of(self._number, plain), plain)
 
     def is_regrouped_in(self, text: str) -> bool:
@@ -116,6 +119,10 @@ class Identifier:
     def _has(self, starts: Iterable[int], plain: str) -> bool:
         """Whether what stands before one of these places makes it this number."""
         return any(self._counts(plain[max(0, start - _LOOKED_BACK) : start]) for start in starts)
+
+    def _is_of_another(self, plain: str, start: int) -> bool:
+        """Whether a version in a text is that of another product."""
+        return is_after_another(self.products, plain[max(0, start - _LOOKED_BACK) : start])
 
     def _counts(self, before: str) -> bool:
         """Whether what stands before a number in a text makes it this one."""

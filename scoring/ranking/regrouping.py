@@ -52,7 +52,7 @@ def regrouped(characters: str, code: str = "") -> str:
 
 
 def _is_code(characters: str, digits: int) -> bool:
-    """Whether runs of letters and of digits alternate as in a serial number, not as in a hash."""
+    """Whether letters and digits alternate as in a serial number, not as in a hash."""
     runs = _RUNS.findall(characters)
     if len(runs) < 3 or digits < MIN_CODE_DIGITS or not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
         return False

@@ -110,9 +110,13 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
 
 
 def _has_alike(identifier: Identifier, chunks: Channels[Any], where: str) -> bool:
-    """Whether some text has its code with another number."""
+    """Whether some text or label has its code with another number."""
     having = chunks.with_words([{identifier.code}], where, MAX_ALIKE)
-    return any(map(identifier.has_alike, having["text"].to_pylist()))
+    if any(map(identifier.has_alike, having["text"].to_pylist())):
+        return True
+    labelled = chunks.with_part(f"{identifier.code}-", where, MAX_ALIKE)
+    labels = zip(labelled["source"].to_pylist(), labelled["tags"].to_pylist(), strict=True)
+    return any(identifier.has_alike("\n".join([source or "", *(tags or ())])) for source, tags in labels)
 
 
 def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:

@@ -48,7 +48,7 @@ FOUND = [
     ("what is 77-22913?", "ropes"), ("whose is +491701234567?", "mobile"), ("0170 1234567", "mobile"),
     ("01701234567", "mobile"), ("who is +49 (0) 170 7654321?", "glued"), ("01707654321", "glued"),
     ("whose is WH1000XM5?", "headphones"), ("what is AB98XY76 for?", "licence"), ("ab98xy76", "licence"),
-    ("what is QR55TZ19?", "labelled"), ("what is rma90312?", "labelled"),
+    ("what is QR55TZ19?", "labelled"), ("what is rma903127?", "labelled"),
 ]  # fmt: skip
 MISSING = [
     "who is 44772211?", "4477-2211", "44.772.211", "whose account is DE89370400440532013001?",
@@ -62,7 +62,7 @@ def memory(request, open_memory):
     memory = open_memory(store={"snapshot_mb": 0 if request.param == "table" else 64}, gate={"mode": "off"})
     phrases = {
         "ropes": {"trigger_phrases": ["RMA 77 2291 3"]},
-        "labelled": {"tags": ["QR-55-TZ-19", "RMA-903-12"]},
+        "labelled": {"tags": ["QR-55-TZ-19", "RMA-903-127"]},
     }
     memory.save_many([{"content": text, "key": key, **phrases.get(key, {})} for key, text in NOTES.items()])
     if request.param == "file":
