@@ -58,6 +58,7 @@ PRODUCT: Final = _either(list(PRODUCTS))
 """Pattern of the name of a product."""
 _PRODUCT = re.compile(rf"(?<![^\W\d_])(?:{PRODUCT})(?![^\W\d_])", re.IGNORECASE)
 _AND = _either([*words("slowwave.scoring", "identifier_lists")])
+_VERSIONS = re.compile(rf"[\W_]*(?:version|release|v)?[\W_]*(?:v?\d+(?:[\W_]|{_AND})+)*v?", re.IGNORECASE)
 BETWEEN_LISTED: Final = rf"(?:\s?[,;/&+、，]\s?#?|,?\s?(?<![^\W\d])(?:{_AND})(?![^\W\d])\s?#?|\s[-–]\s)"
 """Pattern between two numbers of a list."""
 _LISTED = re.compile(rf"(?:\d{{2,}}{BETWEEN_LISTED})+$", re.IGNORECASE)
@@ -122,10 +123,16 @@ def without_number_word(before: str) -> str:
 
 
 def is_after_another(products: tuple[str, ...], before: str) -> bool:
-    """Whether the last product named in a text is none of some lower-case names."""
-    named = [match[0].lower() for match in _PRODUCT.finditer(before)]
-    others = [name for name in named if name not in products]
-    return bool(others) and named[-1] == others[-1] and not before.lower().rstrip(" v=-").endswith(products)
+    """Whether a text ends in the name of another product and perhaps its other versions.
+
+    Args:
+        products: Lower-case names of the product.
+        before: Text before a version.
+    """
+    *_, last = [None, *_PRODUCT.finditer(before)]
+    if last is None or last[0].lower() in products or before.lower().rstrip(" v=-").endswith(products):
+        return False
+    return _VERSIONS.fullmatch(before, last.end()) is not None
 
 
 def _abbreviates(code: str, noun: str) -> bool:

@@ -53,7 +53,7 @@ _OF_KIND = re.compile(
 )
 _OF_PLACE = re.compile(
     rf"(?<![\w-])(?P<kind>\w*(?:raum|zimmer|platz)|{PLACE})(?:\s{NUMBER_WORD}\.?)?[\s:#]*"
-    rf"(?!\d[dgkx]{_NO_MORE})(?P<text>[a-z]?(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
+    rf"(?!\d[dgkx]{_NO_MORE})(?P<text>(?-i:[A-Z]?)(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
     rf"|\d{{1,2}}\.\d{{2,3}}|\d{{1,3}}-\d{{1,3}}))(?![A-Za-z0-9-]|[.,:]\d)",
     re.IGNORECASE,
 )
@@ -124,6 +124,8 @@ def _identifiers(question: str) -> tuple[Identifier, ...]:
     found: dict[int, Identifier] = {}
     for finder in _FINDERS:
         for start, end, identifier in finder(text):
+            if start in found:  # in the list of another
+                continue
             found[start] = replace(identifier, text=" ".join(shown[start:end].split()))
             found |= _continued(found[start], end, text)
             text = text[:start] + " " * (end - start) + text[end:]
@@ -168,7 +170,7 @@ def _versions(text: str) -> Found:
 def _products(text: str) -> Found:
     for match in _PRODUCT.finditer(text):
         name = match[1].lower()
-        if name not in _MEASURES and not UNIT.match(text, match.end()):
+        if name not in _MEASURES and group_of(name) is None and not UNIT.match(text, match.end()):
             names = PRODUCTS.get(name, (name,)) if match[2].count(".") == 1 else ()
             yield match.start(), match.end(), version(match[0], match[2], names)
 
@@ -325,7 +327,7 @@ def _is_mixed(token: str, runs: list[str]) -> bool:
     return len(token) >= 5 and digits >= 2 and (not token.islower() or max(map(len, letters)) < 4)
 
 
-_FINDERS = (_hashes, _products, _versions, _places, _kinds, _numbers, _grouped, _spaced, _spelled, _tokens)
+_FINDERS = (_hashes, _places, _products, _versions, _kinds, _numbers, _grouped, _spaced, _spelled, _tokens)
 
 
 def sentence(unknown: tuple[str, ...]) -> str:
