@@ -26,6 +26,8 @@ for _at, _nouns in enumerate(_GROUPS):
         _GROUP_OF.setdefault(_noun, _at)
 COUNTED: Final = frozenset(_GROUP_OF[word] for word in ("ticket", "pr"))
 """Groups of nouns with short numbers."""
+ROOMS: Final = _GROUP_OF["room"]
+"""Group of a noun with a number of floor and room (3.07)."""
 SEATED: Final = _GROUP_OF["seat"]
 """Group of a noun that is a verb before an amount."""
 _ANY_CODE = frozenset(_GROUP_OF[word] for word in ("ticket", "flight", "room"))
@@ -33,7 +35,8 @@ _CODES: dict[str, set[int]] = {}
 for _noun, *_codes in map(str.split, lines("slowwave.scoring", "identifier_codes")):
     for _code in _codes:
         _CODES.setdefault(_code, set()).add(_GROUP_OF[_noun])
-_FUNCTION = frozenset(words("slowwave.scoring", "function") + words("slowwave.scoring", "function_elsewhere"))
+_ELSEWHERE = frozenset(words("slowwave.scoring", "function_elsewhere"))
+_FUNCTION = _ELSEWHERE.union(words("slowwave.scoring", "function"))
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -90,6 +93,11 @@ def is_noun(word: str) -> bool:
 def is_code(word: str) -> bool:
     """Whether a lower-case word is a usual code before a number, and no function word."""
     return word in _CODES and word not in _FUNCTION
+
+
+def is_foreign_function(word: str) -> bool:
+    """Whether a lower-case word is a function word of a language other than English."""
+    return word in _ELSEWHERE
 
 
 def may_be_code(word: str) -> bool:

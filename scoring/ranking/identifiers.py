@@ -25,9 +25,11 @@ from slowwave.scoring.ranking.identifier_nouns import (
     PLACE,
     PRODUCT,
     PRODUCTS,
+    ROOMS,
     SEATED,
     group_of,
     is_code,
+    is_foreign_function,
     may_be_code,
     singular,
 )
@@ -89,6 +91,7 @@ _INTERNATIONAL = re.compile(
 )
 _LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUNS = re.compile(r"[a-z]+|\d+")
 _CONTINUED = re.compile(rf"(?:{BETWEEN_LISTED})(\d{{2,}}){_NO_MORE}", re.IGNORECASE)
@@ -170,6 +173,10 @@ def _versions(text: str) -> Found:
 def _products(text: str) -> Found:
     for match in _PRODUCT.finditer(text):
         name = match[1].lower()
+        if name not in PRODUCTS and (
+            _PRICE.search(match[2]) or is_foreign_function(_word_before(text, match))
+        ):
+            continue  # Menü 12.50
         if name not in _MEASURES and group_of(name) is None and not UNIT.match(text, match.end()):
             names = PRODUCTS.get(name, (name,)) if match[2].count(".") == 1 else ()
             yield match.start(), match.end(), version(match[0], match[2], names)
@@ -178,8 +185,13 @@ def _products(text: str) -> Found:
 def _places(text: str) -> Found:
     for match in _OF_PLACE.finditer(text):
         runs = re.findall(r"[a-z]+|\d+", match["text"].lower())
-        if "." in match["text"] and len(runs) == 2 and match["text"][0].isdigit():
-            yield match.start(), match.end(), version(match[0], match["text"])
+        if "." in match["text"] and match["text"][0].isdigit():
+            floor, room = runs
+            noun = match["kind"].lower()
+            is_room = group_of(noun) == ROOMS or noun.endswith(("raum", "zimmer"))
+            price = len(room) == 2 and not (is_room and len(floor) == 1)
+            if not (price or UNIT.match(text, match.end())):
+                yield match.start(), match.end(), version(match[0], match["text"])
         else:
             yield match.start(), match.end(), segmented(match[0], runs)
 
@@ -194,9 +206,14 @@ def _kinds(text: str) -> Found:
             plural = not _CONTINUED.match(text, match.end())  # invoices 4471 and 4472
         if not sure and (len(digits) < least or plural or group == SEATED or IS_YEAR.fullmatch(digits)):
             continue
-        *_, previous = ["", *text[: match.start()].lower().split()]
-        if sure or not (previous in _BEFORE_VERBS or UNIT.match(text, match.end())):
+        if sure or not (_word_before(text, match) in _BEFORE_VERBS or UNIT.match(text, match.end())):
             yield match.start(), match.end(), numbered(match[0], digits, kind=singular(noun))
+
+
+def _word_before(text: str, match: re.Match[str]) -> str:
+    """Return the word before a match in lower case; empty without one."""
+    *_, previous = ["", *text[max(0, match.start() - 40) : match.start()].lower().split()]
+    return previous
 
 
 def _numbers(text: str) -> Found:

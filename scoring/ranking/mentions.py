@@ -161,7 +161,7 @@ def version(text: str, number: str, products: tuple[str, ...] = ()) -> Identifie
 def numbered(text: str, digits: str, *, code: str = "", kind: str = "", alike: str = "") -> Identifier:
     """Build a number, with the letters or the noun before it."""
     code, bare = code.lower(), digits.lstrip("0") or digits
-    options = {digits, bare} | ({f"{code}{digits}"} if code else set())
+    options = {digits, bare, f"{code or kind}{digits}"}
     if is_noun(code):  # ticket-4821
         code, kind = "", code
     begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}" if code else ""

@@ -31,7 +31,7 @@ FEW: Final = 16
 """Chunks that are read one by one (count); of more, those without the part are left out before."""
 IDENTIFIED: Final = 5.0
 """Strength of an identifier that the words of the question do not find; a trigger phrase has 1."""
-MAX_ALIKE: Final = 50
+MAX_ALIKE: Final = 16
 """Maximum chunks read for another identifier with the same code (count)."""
 _TEXTS: Final = ("memory_id", "title", "text", "source")
 _LISTS: Final = ("headings", "tags")
@@ -112,8 +112,8 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
 def _has_alike(identifier: Identifier, chunks: Channels[Any], where: str) -> bool:
     """Whether some text or label has its code with another number."""
     having = chunks.with_words([{identifier.code}], where, MAX_ALIKE)
-    if any(map(identifier.has_alike, having["text"].to_pylist())):
-        return True
+    if having.num_rows:  # a word of texts is seldom a code of labels alone
+        return any(map(identifier.has_alike, having["text"].to_pylist()))
     labelled = chunks.with_part(f"{identifier.code}-", where, MAX_ALIKE)
     labels = zip(labelled["source"].to_pylist(), labelled["tags"].to_pylist(), strict=True)
     return any(identifier.has_alike("\n".join([source or "", *(tags or ())])) for source, tags in labels)
@@ -176,7 +176,7 @@ def _named(
     memories = sorted(
         memory for memory, texts in named.items() if any(map(identifier.is_in_any_grouping, texts))
     )
-    visible = chunks.of(memories, where, MAX_ALIKE).memory_ids if memories else ()
+    visible = chunks.of(memories, where, MAX_CHUNKS).memory_ids if memories else ()
     return list(dict.fromkeys(visible))[:MAX_FOUND]
 
 
