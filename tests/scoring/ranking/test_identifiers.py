@@ -107,6 +107,8 @@ def test_an_identifier_is_told_by_its_shape(question, expected):
         "订单 300 个, チケット300枚",
         "Did it answer HTTP 404 on an F-150?",
         "we paid 300 there and walked 412",
+        "Kostet das Menü 12.50, oder die Pizza 9.50?",
+        "Is the desk 1.20 wide, and was the room 89.50 a night?",
     ],
 )
 def test_dates_times_amounts_and_words_are_none(question):
