@@ -35,8 +35,9 @@ _CODES: dict[str, set[int]] = {}
 for _noun, *_codes in map(str.split, lines("slowwave.scoring", "identifier_codes")):
     for _code in _codes:
         _CODES.setdefault(_code, set()).add(_GROUP_OF[_noun])
-_ELSEWHERE = frozenset(words("slowwave.scoring", "function_elsewhere"))
-_FUNCTION = _ELSEWHERE.union(words("slowwave.scoring", "function"))
+_ENGLISH = frozenset(words("slowwave.scoring", "function"))
+_ELSEWHERE = frozenset(words("slowwave.scoring", "function_elsewhere")) - _ENGLISH
+_FUNCTION = _ELSEWHERE | _ENGLISH
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 

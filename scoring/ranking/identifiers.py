@@ -63,6 +63,7 @@ _NUMBERED = re.compile(rf"(?<![\w-])(?:no|nr|núm|num)\.\s?(\d{{3,}}){_NO_MORE}"
 _SPACED = re.compile(
     rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}"
 )
+_OF_YEAR = re.compile(rf"(?<![\w-])([A-Za-z]{{2,5}})[ -](20\d\d)[ /-](\d{{3,6}}){_NO_MORE}")
 _SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
 _LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}")
 _PRODUCT = re.compile(
@@ -92,6 +93,7 @@ _INTERNATIONAL = re.compile(
 _LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")
+_STARTS_IN_LETTER = re.compile(r"[a-z]+\d")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUNS = re.compile(r"[a-z]+|\d+")
 _CONTINUED = re.compile(rf"(?:{BETWEEN_LISTED})(\d{{2,}}){_NO_MORE}", re.IGNORECASE)
@@ -193,7 +195,7 @@ def _places(text: str) -> Found:
             if not (price or UNIT.match(text, match.end())):
                 yield match.start(), match.end(), version(match[0], match["text"])
         else:
-            yield match.start(), match.end(), segmented(match[0], runs)
+            yield match.start(), match.end(), segmented(match[0], runs, padded=True)
 
 
 def _kinds(text: str) -> Found:
@@ -244,13 +246,19 @@ def _grouped(text: str) -> Found:
             groups = groups[1:]
         elif groups[0][0] == "0":
             groups[0] = groups[0].lstrip("0") or "0"
-        pairs = match[0][0] == "0" and len(groups) == 5  # 06 12 34 56 99
+        pairs = match[0][0] == "0" and len(groups) >= 4  # 06 12 34 56 99
         if sum(map(len, groups)) >= 9 and (pairs or max(map(len, groups)) >= 4):
             yield match.start(), match.end(), segmented(match[0], groups, leading=_LEADING)
         elif [len(group) for group in groups] == [4, 4] and not any(
             IS_YEAR.fullmatch(group) or group.endswith("00") for group in groups
         ):
             yield match.start(), match.end(), segmented(match[0], groups)
+
+
+def _of_year(text: str) -> Found:
+    for match in _OF_YEAR.finditer(text):
+        if match[1].isupper() or is_code(match[1].lower()):
+            yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
 
 
 def _spaced(text: str) -> Found:
@@ -325,7 +333,8 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
             if any(_is_mixed(part, _RUNS.findall(part)) for part in segments)
             else None
         )
-    if last.isdigit() or capitals or any(_is_mixed(part, _RUNS.findall(part)) for part in segments):
+    is_key = token.isupper() and len(token) > 7 and any(_STARTS_IN_LETTER.match(part) for part in segments)
+    if last.isdigit() or capitals or is_key or any(_is_mixed(part, _RUNS.findall(part)) for part in segments):
         digits = sum(map(str.isdigit, token))
         return segmented(token, segments) if digits >= 2 or len(segments) > 2 else None
     return None
@@ -344,7 +353,19 @@ def _is_mixed(token: str, runs: list[str]) -> bool:
     return len(token) >= 5 and digits >= 2 and (not token.islower() or max(map(len, letters)) < 4)
 
 
-_FINDERS = (_hashes, _places, _products, _versions, _kinds, _numbers, _grouped, _spaced, _spelled, _tokens)
+_FINDERS = (
+    _hashes,
+    _of_year,
+    _places,
+    _products,
+    _versions,
+    _kinds,
+    _numbers,
+    _grouped,
+    _spaced,
+    _spelled,
+    _tokens,
+)
 
 
 def sentence(unknown: tuple[str, ...]) -> str:

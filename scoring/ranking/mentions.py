@@ -173,16 +173,33 @@ def numbered(text: str, digits: str, *, code: str = "", kind: str = "", alike: s
     )  # fmt: skip
 
 
-def segmented(text: str, segments: list[str], *, leading: str = "") -> Identifier:
-    """Build an identifier of segments, which a text may join, perhaps behind a `leading` pattern."""
+def segmented(text: str, segments: list[str], *, leading: str = "", padded: bool = False) -> Identifier:
+    """Build an identifier of segments, which a text may join, perhaps behind a `leading` pattern.
+
+    Args:
+        padded: Numbers may have a zero before them (seat 7A, 07A).
+    """
+    if padded:
+        segments = [segment.lstrip("0") or segment for segment in segments]
 
     def rarity(at: int) -> tuple[bool, bool, int]:
         part = segments[at]
         return any(map(str.isdigit, part)), IS_YEAR.fullmatch(part) is None, len(part)
 
     key = max(range(len(segments)), key=rarity)
-    joins = ("".join(segments[i:j]) for i in range(key + 1) for j in range(key + 1, len(segments) + 1))
-    spelled = r"[\W_]{0,2}".join(map(re.escape, segments))
+    spellings = [segments]
+    if padded:
+        spellings.append([*segments[:key], f"0{segments[key]}", *segments[key + 1 :]])
+    joins = (
+        "".join(parts[i:j])
+        for parts in spellings
+        for i in range(key + 1)
+        for j in range(key + 1, len(parts) + 1)
+    )
+    zero = "0?" if padded else ""
+    spelled = r"[\W_]{0,2}".join(
+        f"{zero if segment.isdigit() else ''}{re.escape(segment)}" for segment in segments
+    )
     whole = rf"(?<![A-Za-z0-9]){leading}{spelled}(?![A-Za-z0-9])"
     longer = rf"(?<![A-Za-z0-9]){leading}{spelled}[A-Za-z0-9]"
     joined = "".join(segments)

@@ -75,7 +75,8 @@ def in_groups(characters: str, leading: str = "") -> str:
         leading: Pattern of what a text may have before them, such as the prefix of a country.
     """
     zeros = "0{0,2}" if characters.isdigit() else ""
-    before = rf"(?<![A-Za-z0-9])(?<!\d[-./]){_COUNTRY}{zeros}{leading}"
+    first = r"(?<!\d[-./])" if characters[0].isdigit() else ""
+    before = rf"(?<![A-Za-z0-9]){first}{_COUNTRY}{zeros}{leading}"
     return rf"{before}{BETWEEN.join(characters)}(?![A-Za-z0-9]|[-./]\d| \d{{3}})"
 
 
