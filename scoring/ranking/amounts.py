@@ -5,18 +5,24 @@ from __future__ import annotations
 import re
 from typing import Final
 
-UNITS: Final = (
-    r"(?:%|‰|°|[$€£¥₹]|k|m|bn|x|st|nd|rd|th|s|d|w|y|h|hr|hrs|hz|khz|mhz|ghz|b|kb|mb|gb|tb|pb|kib|mib|gib|bit|"
-    r"bits|bytes?|g|kg|mg|mcg|lbs?|oz|cm|mm|km|nm|ft|mi|mph|kmh|kph|l|ml|cl|v|kv|mv|w|kw|kwh|mwh|a|ma|mah|p|px|"
-    r"pt|fps|dpi|ms|us|ns|sec|secs|min|mins|am|pm|c|f|deg|usd|eur|gbp|chf|cal|kcal|rpm|db|ppm|bpm|"
-    r"seconds?|minutes?|hours?|days?|weeks?|months?|years?|dollars?|euros?|pounds?|cents?|percent|people|"
-    r"persons?|times|miles?|meters?|metres?|feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|"
-    r"degrees?|points?|steps?|words?|pages?|lines?|rows?|chunks?|users?|requests?|calories|characters?|tokens?)"
+UNIT_WORDS: Final = (
+    r"(?:%|‰|°|[$€£¥₹]|usd|eur|gbp|chf|million|billion|thousand|mio|mrd|seconds?|minutes?|hours?|days?|weeks?|"
+    r"months?|years?|dollars?|euros?|pounds?|cents?|percent|prozent|people|persons?|times|miles?|meters?|"
+    r"metres?|feet|foot|inch|inches|kilometers?|grams?|kilos?|liters?|litres?|degrees?|points?|steps?|words?|"
+    r"pages?|lines?|rows?|chunks?|users?|requests?|calories|characters?|tokens?|guests?|stars?|km|kg|gb|mb|ghz|"
+    r"kwh)"
 )
+"""Pattern of a unit that is no other word, either."""
+UNITS: Final = (
+    rf"(?:(?:st|nd|rd|th|s|d|w|y|b|v|a|ma|p|x|us|c|f|am)|\s?(?:{UNIT_WORDS}|k|m|bn|h|hr|hrs|hz|khz|mhz|kb|tb|pb|"
+    r"kib|mib|gib|bit|bits|bytes?|g|mg|mcg|lbs?|oz|cm|mm|nm|ft|mi|mph|kmh|kph|l|ml|cl|kv|mv|kw|mwh|mah|px|pt|"
+    r"fps|dpi|ms|ns|sec|secs|min|mins|pm|deg|cal|kcal|rpm|db|ppm|bpm))"
+)
+"""Pattern of a unit behind a number; one that may be another word (4 a, 4 am) only without a space."""
 MAX_YEAR: Final = 2_100
 YEAR: Final = r"(?:1[5-9]\d\d|20\d\d|2100)"
 IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
-UNIT: Final = re.compile(rf"\s?{UNITS}(?!\w)", re.IGNORECASE)
+UNIT: Final = re.compile(rf"{UNITS}(?!\w)|\s?[个個件人条條名円元年月日天次つ枚台回張张份通]", re.IGNORECASE)
 AMOUNTS: Final = re.compile(
     r"\S+://\S+|\S+@\S+"  # addresses
     r"|[$€£¥₹]\s?\d[\d.,]*\w*"
@@ -27,7 +33,7 @@ AMOUNTS: Final = re.compile(
     r"|(?<![\w-])(?:(?:19|20)\d\d-?[qwh]\d{1,2}|[qwh]\d{1,2}-?(?:19|20)\d\d|fy-?\d{2,4})(?![\w-])"
     rf"|(?<![\w-]){YEAR}s?(?:\s?[-/]\s?(?:{YEAR}|\d\d))?(?![\w-]|\.\d)"
     r"|(?<!\w)\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m)?(?!\w)"
-    rf"|(?<![\w.-])\d+(?:[.,]\d+)?\s?{UNITS}(?!\w)"
+    rf"|(?<![\w.-])\d+(?:[.,]\d+)?{UNITS}(?!\w)"
     r"|(?<![\w.-])\d+[.,]\d+(?![\w-]|\.\d)",
     re.IGNORECASE,
 )

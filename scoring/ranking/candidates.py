@@ -138,7 +138,7 @@ class Candidates:
         coverage: (n,) share of the query's words that the chunk has, in [0, 1]; computed for the best of each
             channel only, else 0.
         rerank: (n,) relevance by the cross-encoder, in [0, 1]; NaN where it did not read the chunk.
-        triggers: triggered phrase of each memory, and its strength in (0, 1].
+        triggers: triggered phrase of each memory, and its strength in (0, 1], or more of an identifier.
         aliases: alias that the title share of a memory comes from; shown only, not in `to_dict`.
         follows: the memory before a memory, as turns of a chat follow each other.
         same_as: the memory with the same words that a duplicate is grouped with, by memory.

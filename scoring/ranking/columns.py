@@ -37,7 +37,7 @@ class Columns:
         position: (c,) place of the chunk in the given candidates.
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list returned with the columns.
-        trigger: (m,) strength of the triggered phrase, 0 without one.
+        trigger: (m,) strength of the triggered phrase or of the identifier, 0 without one.
         time: (m,) as `times` of `Candidates`, 0 where absent.
         effectiveness, feedback_count, question_effectiveness, question_count, learned, key: (m,) as in
             `MemoryState`.
@@ -265,7 +265,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         starts=np.array([0, size]),
         first=np.flatnonzero(first_of_each(np.append(memory, -1))),
         as_of=np.array([as_of.timestamp()]),
-        phrase_said=np.array([any(strength == 1.0 for _, strength in candidates.triggers.values())]),
+        phrase_said=np.array([any(strength >= 1.0 for _, strength in candidates.triggers.values())]),
         vector_say=np.array([candidates.vector_say]),
         bm25_bound=np.array([candidates.bm25_bound]),
         position=position,

@@ -13,15 +13,25 @@ MIN_DIGITS: Final = 7
 """Minimum digits of an identifier whose grouping does not matter (count)."""
 MAX_CHARACTERS: Final = 40
 """Maximum characters of one (count); an account number has up to 34."""
-PHONE: Final = 9  # characters beyond which one digit may be the first group: 1 800 555 2671 (count)
+MIN_CODE: Final = 5
+"""Minimum characters of letters and digits whose grouping does not matter (count)."""
+MIN_CODE_DIGITS: Final = 2
+"""Minimum digits among them (count)."""
+_HEX = re.compile("[0-9a-f]+")
+PHONE: Final = 9  # characters from which one digit may be the first group: 1 800 555 2671 (count)
 MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
-BETWEEN: Final = "[ ./()-]{0,2}"
+SEPARATOR: Final = "[ ./()_-]"
+"""Pattern of a character between two groups."""
+BETWEEN: Final = f"{SEPARATOR}{{0,2}}"
 """Pattern of what may stand between any two characters."""
+COUNTRY_CODE: Final = r"(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
+"""Pattern of the code of a country at the beginning of a phone number."""
 _ACCOUNT = re.compile(
     r"(?<![\w-])[a-z]{2}\d\d(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?(?![\w-])", re.IGNORECASE
 )
 _ACCOUNT_DIGITS = 12  # minimum digits of an account (count)
-_COUNTRY = rf"(?:\+\d{{1,3}}{BETWEEN})?"
+_COUNTRY = rf"(?:(?:\+|00)\d{{1,3}}{BETWEEN}(?:\(0\))?{BETWEEN})?"
+_RUNS = re.compile(r"[a-z]+|\d+")
 
 
 def regrouped(characters: str, code: str = "") -> str:
@@ -32,10 +42,21 @@ def regrouped(characters: str, code: str = "") -> str:
         code: Letters before them.
     """
     digits = sum(map(str.isdigit, characters))
-    if not MIN_DIGITS <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
+    if not code and _is_code(characters.lower(), digits):
+        return characters.lower()
+    least = MIN_DIGITS - len(code[:1])  # one letter stands for a digit
+    if not least <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""
     is_account = digits >= _ACCOUNT_DIGITS and characters[:2].isalpha() and characters[2:4].isdigit()
     return f"{code}{characters}".lower() if digits == len(characters) or is_account else ""
+
+
+def _is_code(characters: str, digits: int) -> bool:
+    """Whether letters and digits alternate as in a serial number, not as in a hash."""
+    runs = _RUNS.findall(characters)
+    if len(runs) < 3 or digits < MIN_CODE_DIGITS or not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
+        return False
+    return 2 * len(runs) <= len(characters) or not _HEX.fullmatch(characters)
 
 
 def accounts(text: str) -> list[tuple[int, int]]:
@@ -54,7 +75,8 @@ def in_groups(characters: str, leading: str = "") -> str:
         leading: Pattern of what a text may have before them, such as the prefix of a country.
     """
     zeros = "0{0,2}" if characters.isdigit() else ""
-    before = rf"(?<![A-Za-z0-9])(?<!\d[-./]){_COUNTRY}{zeros}{leading}"
+    first = r"(?<!\d[-./])" if characters[0].isdigit() else ""
+    before = rf"(?<![A-Za-z0-9]){first}{_COUNTRY}{zeros}{leading}"
     return rf"{before}{BETWEEN.join(characters)}(?![A-Za-z0-9]|[-./]\d| \d{{3}})"
 
 
@@ -66,7 +88,11 @@ def edges(characters: str) -> tuple[list[str], list[str]]:
     """
     sizes = range(2, min(MAX_GROUP, len(characters) - 1) + 1)
     first = [characters[:size] for size in sizes]
+    if len(characters) >= PHONE or characters[:1].isdigit() != characters[1:2].isdigit():
+        first.append(characters[:1])
     if characters.isdigit():
         first += [f"0{word}" for word in first]
-        first += characters[:1] if len(characters) > PHONE else ""
-    return first, [characters[-size:] for size in sizes]
+    last = [characters[-size:] for size in sizes]
+    if characters[-2:-1].isdigit() != characters[-1:].isdigit():
+        last.append(characters[-1:])
+    return first, last

@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_SEPARATORS = re.compile("[ ./()-]+")  # as `regrouping.BETWEEN`
-_AFTER = re.compile(r"(?![A-Za-z0-9]|[.,]\d)", re.IGNORECASE)
+_SEPARATORS = re.compile("[ ./()_-]+")  # as `regrouping.BETWEEN`
+_AFTER = re.compile(r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))", re.IGNORECASE)
+_LISTED = re.compile(r"(?<!\d)\d{4,}(?:,\d{4,})*,$")
+_LOOKED_BACK = 64  # characters before a number
 _LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
 
 
@@ -31,6 +33,8 @@ def starts_of(number: str, plain: str) -> Iterator[int]:
     for at, start in _occurrences(number, plain):
         before = plain[max(0, start - 2) : start]
         in_number = before[-1:].isdecimal() or (before[-1:] in (".", ",") and before[:1].isdecimal())
+        if in_number and before[-1:] == "," and at + len(number) - start > 3:  # 4821,4822 is a list
+            in_number = not _LISTED.search(plain, max(0, start - _LOOKED_BACK), start)
         if not in_number and _AFTER.match(plain, at + len(number)):
             yield start
 

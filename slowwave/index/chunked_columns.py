@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slowwave.scoring.ranking.regrouping import SEPARATOR
+
 MAX_FOUND_ONE_BY_ONE: Final = 200
 """Texts with a part up to which they are found one after the other (count)."""
 
@@ -24,7 +26,9 @@ class ChunkedColumns:
     def __init__(self, *pieces: pa.Table) -> None:
         self._pieces = tuple(piece.combine_chunks() for piece in pieces)
         self._starts = np.cumsum([0, *(piece.num_rows for piece in pieces[:-1])])
-        self._folded: dict[tuple[int, int, str], _FoldedTexts] = {}  # by first row, rows and column
+        self._folded: dict[
+            tuple[int, int, str, bool], _FoldedTexts
+        ] = {}  # by first row, rows, column, joined
 
     def with_more(self, rows: pa.Table) -> ChunkedColumns:
         """Return these and more rows; existing rows are copied seldom."""
@@ -51,20 +55,21 @@ class ChunkedColumns:
         """Return some of the columns."""
         return ChunkedColumns(*(piece.select(names) for piece in self._pieces))
 
-    def matching(self, column: str, part: str) -> npt.NDArray[np.int64]:
+    def matching(self, column: str, part: str, *, joined: bool = False) -> npt.NDArray[np.int64]:
         """Return the numbers of rows with a part in a text, in any case.
 
         Args:
             column: Column of short texts, which are kept in lower case beside it.
             part: In lower case.
+            joined: Read the texts without separators.
         """
         found = [np.empty(0, np.int64)]
         for piece, span in zip(self._pieces, self._spans(), strict=True):
-            key = (*span, column)
+            key = (*span, column, joined)
             if (folded := self._folded.get(key)) is None:
-                folded = self._folded[key] = _FoldedTexts(piece[column])
+                folded = self._folded[key] = _FoldedTexts(piece[column], joined=joined)
             rows = folded.rows_with(part.encode())
-            rows = _matching(piece[column], part) if rows is None else rows
+            rows = _matching(piece[column], part, joined=joined) if rows is None else rows
             found.append(rows + span[0])
         return np.concatenate(found)
 
@@ -103,12 +108,14 @@ class ChunkedColumns:
 class _FoldedTexts:
     """All texts of a column in lower case, one after the other."""
 
-    def __init__(self, column: pa.ChunkedArray) -> None:
+    def __init__(self, column: pa.ChunkedArray, *, joined: bool = False) -> None:
         texts, self._rows = column.combine_chunks(), None
         if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
             texts, rows = pc.list_flatten(texts), pc.list_parent_indices(texts)
             self._rows = rows.to_numpy().astype(np.int64)
         lower = pc.fill_null(pc.utf8_lower(texts), "").cast(pa.large_string())
+        if joined:
+            lower = pc.replace_substring_regex(lower, SEPARATOR, "")
         sizes = pc.binary_length(lower).to_numpy(zero_copy_only=False)
         self._ends = np.cumsum(sizes, dtype=np.int64)
         self._bytes = "".join(lower.to_pylist()).encode()
@@ -130,10 +137,14 @@ class _FoldedTexts:
         return places if self._rows is None else np.unique(self._rows[places])
 
 
-def _matching(column: pa.ChunkedArray, part: str) -> npt.NDArray[np.int64]:
+def _matching(column: pa.ChunkedArray, part: str, *, joined: bool = False) -> npt.NDArray[np.int64]:
     texts, rows = column.combine_chunks(), None
     if pa.types.is_list(texts.type) or pa.types.is_large_list(texts.type):
         texts, rows = pc.list_flatten(texts), pc.list_parent_indices(texts)
-    having = pc.match_substring(texts, part, ignore_case=not part.isdigit())
+    ignore = not part.isdigit()
+    if joined:
+        having = pc.match_substring_regex(texts, f"{SEPARATOR}*".join(part), ignore_case=ignore)
+    else:
+        having = pc.match_substring(texts, part, ignore_case=ignore)
     places = np.flatnonzero(pc.fill_null(having, fill_value=False).to_numpy(zero_copy_only=False))
     return places if rows is None else np.unique(rows.to_numpy()[places])

@@ -194,7 +194,9 @@ class TableChannels:
         """See `Channels`."""
         pattern = quote(BETWEEN.join(characters))
         search = self._store.table("chunks").search()
-        search = search.where(f"{where} AND regexp_like(lower(search_text), {pattern})")
+        texts = ("search_text", "source", "array_to_string(tags, ' ')")
+        having = " OR ".join(f"regexp_like(lower({text}), {pattern})" for text in texts)
+        search = search.where(f"{where} AND ({having})")
         with observe_query("select", "chunks") as observation:
             rows = search.limit(most).select(list(MENTIONING)).to_arrow()
             observation.set(rows=rows.num_rows)

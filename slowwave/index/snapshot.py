@@ -14,7 +14,7 @@ from slowwave.common.ids import memory_of
 from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
-from slowwave.index.number_groups import GROUPED_IN, MAX_READ, common_rows, may_have_groups
+from slowwave.index.number_groups import GROUPED_IN, MAX_READ, RARE, common_rows, may_have_groups
 from slowwave.index.partitioned_vectors import Flags, PartitionedVectors, Rows
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
 from slowwave.scoring.ranking.bm25 import Bm25
@@ -256,11 +256,14 @@ class Snapshot:
 
     def with_groups(self, characters: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""
-        first, last = (self._postings(self.vocabulary.numbers_of(words)) for words in edges(characters))
-        rows = self._visible(common_rows(first, last), where)[:MAX_READ]
+        beginnings, ends = edges(characters)
+        first, last = (self._postings(self.vocabulary.numbers_of(words)) for words in (beginnings, ends))
+        rare = self._having(self.vocabulary.numbers_of([word for word in ends if len(word) >= RARE]))
+        rows = self._visible(np.union1d(common_rows(first, last), rare), where)[:MAX_READ]
         if len(rows):
             rows = rows[may_have_groups(self.columns.select(GROUPED_IN).take(rows), characters)]
-        return self._mentioning(rows, where, most)
+        labelled = [self.columns.matching(column, characters, joined=True) for column in ("source", "tags")]
+        return self._mentioning(np.unique(np.concatenate([rows, *labelled])), where, most)
 
     def with_part(self, part: str, where: str, most: int) -> pa.Table:
         """See `Channels`."""

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.index.channels import MENTIONING, Channels
-from slowwave.scoring.ranking.identifiers import WIDE, Identifier, identifiers
+from slowwave.scoring.ranking.identifiers import possible_identifiers
+from slowwave.scoring.ranking.mentions import WIDE, Identifier
 from slowwave.search.filters import Filters
 
 MAX_CHUNKS: Final = 1_000
@@ -28,6 +29,10 @@ MIN_ID_PREFIX: Final = 8
 """Minimum characters of the beginning of an id or of a source (count)."""
 FEW: Final = 16
 """Chunks that are read one by one (count); of more, those without the part are left out before."""
+IDENTIFIED: Final = 5.0
+"""Strength of an identifier that the words of the question do not find; a trigger phrase has 1."""
+MAX_ALIKE: Final = 16
+"""Maximum chunks read for another identifier with the same code (count)."""
 _TEXTS: Final = ("memory_id", "title", "text", "source")
 _LISTS: Final = ("headings", "tags")
 Texts = Sequence[str] | None
@@ -47,13 +52,14 @@ class Lookup:
     Attributes:
         unknown: Identifiers that nothing mentions, as asked.
         all_unknown: Whether the question has identifiers and nothing mentions any.
-        found: Memories to return for an identifier, as asked: they spell it otherwise, or have a longer one
-            that begins with it.
+        found: Memories to return for an identifier: it as asked, and its strength as of a trigger phrase.
+            They spell it otherwise, have a longer one that begins with it, or have it only in a tag, a
+            source, an alias or a trigger phrase.
     """
 
     unknown: tuple[str, ...] = ()
     all_unknown: bool = False
-    found: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, tuple[str, float]] = field(default_factory=dict)
 
 
 NOTHING_ASKED: Final = Lookup()
@@ -69,12 +75,13 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         namespace: The tenant.
         filters: Filters of the search; only those that open memories to the caller matter.
     """
-    asked = identifiers(query)
-    if not asked:
+    possible = possible_identifiers(query)
+    if not possible:
         return NOTHING_ASKED
     where = filters.visible(namespace)
+    asked = [one for one in possible if not one.alike or _has_alike(one, chunks, where)]
     unknown: list[str] = []
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, float]] = {}
     for identifier in asked:
         chunks_with_words = chunks.with_words(identifier.words, where, MAX_CHUNKS)
         if chunks_with_words.num_rows >= MAX_CHUNKS:
@@ -82,22 +89,34 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         if mentions := _mentions(identifier.part, identifier.is_in, chunks_with_words):
             found |= _spelled_otherwise(identifier, mentions)
             continue
-        near = chunks.with_part(identifier.part, where, MAX_CHUNKS)
+        near = chunks.with_part(identifier.glued or identifier.part, where, MAX_CHUNKS)
         if near.num_rows >= MAX_CHUNKS and identifier.is_bare:
             continue
-        if mentions := _mentions(identifier.part, identifier.is_in, near):
+        if mentions := _mentions(identifier.part, identifier.is_in_any_grouping, near):
             found |= _spelled_otherwise(identifier, mentions)
         elif mentions := _regrouped(identifier, chunks, where):
-            found |= dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
-        elif not _is_named(identifier, chunks, names, namespace, where):
+            found |= dict.fromkeys(list(mentions)[:MAX_FOUND], (identifier.text, IDENTIFIED))
+        elif memories := _named(identifier, chunks, names, namespace, where):
+            found |= dict.fromkeys(memories, (identifier.text, IDENTIFIED))
+        else:
             # A short part begins some random id or key by chance.
             named = len(identifier.part) >= MIN_ID_PREFIX
             longer = list(_mentions(identifier.part, identifier.begins_in, near, named=named))[:MAX_FOUND]
-            found |= dict.fromkeys(longer, identifier.text)
+            found |= dict.fromkeys(longer, (identifier.text, 1.0))
             if not (longer and identifier.may_be_short):
                 unknown.append(identifier.text)
     longest = tuple(text for text in unknown if not any(other.endswith(f" {text}") for other in unknown))
-    return Lookup(longest, len(unknown) == len(asked), found)
+    return Lookup(longest, len(unknown) == len(asked) > 0, found)
+
+
+def _has_alike(identifier: Identifier, chunks: Channels[Any], where: str) -> bool:
+    """Whether some text or label has its code with another number."""
+    having = chunks.with_words([{identifier.code}], where, MAX_ALIKE)
+    if having.num_rows:  # a word of texts is seldom a code of labels alone
+        return any(map(identifier.has_alike, having["text"].to_pylist()))
+    labelled = chunks.with_part(f"{identifier.code}-", where, MAX_ALIKE)
+    labels = zip(labelled["source"].to_pylist(), labelled["tags"].to_pylist(), strict=True)
+    return any(identifier.has_alike("\n".join([source or "", *(tags or ())])) for source, tags in labels)
 
 
 def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
@@ -111,7 +130,7 @@ def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dic
 def _mentions(
     part: str, is_in: Callable[[str], bool], chunks: pa.Table, *, named: bool = True
 ) -> dict[str, str]:
-    """Return the memories that mention an identifier, each with the text of a chunk.
+    """Return the memories that mention an identifier, each with the searched text of a chunk.
 
     Args:
         part: Characters of the identifier; empty: all chunks are read.
@@ -127,32 +146,45 @@ def _mentions(
         having += [pc.greater(pc.list_value_length(chunks[name]), 0) for name in _LISTS]
         chunks = chunks.filter(reduce(pc.or_, [pc.fill_null(one, fill_value=False) for one in having]))
     columns = (chunks.column(name).to_pylist() for name in MENTIONING)
-    texts = ((memory, _text(memory if named else "", *rest)) for memory, *rest in zip(*columns, strict=True))
-    return {memory: text for memory, text in texts if is_in(text)}
+    rows = zip(*columns, strict=True)
+    return {
+        memory: _text(title, headings, text)
+        for memory, title, headings, text, source, tags in rows
+        if is_in("\n".join([_text(title, headings, text), *_labels(memory if named else "", source, tags)]))
+    }
 
 
-def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, str]:
-    """Return the first mentions if none spells the identifier as asked."""
+def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+    """Return the first mentions if no text spells the identifier as asked.
+
+    The words of the question find a number alone, which may be an amount, too.
+    """
     asked = identifier.text.lower()
     if any(asked in text.lower() for text in mentions.values()):
         return {}
-    return dict.fromkeys(list(mentions)[:MAX_FOUND], identifier.text)
+    return {
+        memory: (identifier.text, 1.0 if identifier.is_bare and identifier.is_in(text) else IDENTIFIED)
+        for memory, text in list(mentions.items())[:MAX_FOUND]
+    }
 
 
-def _is_named(
+def _named(
     identifier: Identifier, chunks: Channels[Any], names: Names, namespace: str, where: str
-) -> bool:
-    """Whether a visible memory has it in a trigger phrase or an alias."""
+) -> Sequence[str]:
+    """Return visible memories that have it in a trigger phrase or an alias."""
     named = names.names_with(namespace, identifier.part, identifier.joined)
     memories = sorted(
-        memory
-        for memory, texts in named.items()
-        if any(identifier.is_in(text) or identifier.is_regrouped_in(text) for text in texts)
+        memory for memory, texts in named.items() if any(map(identifier.is_in_any_grouping, texts))
     )
-    return bool(memories) and bool(chunks.of(memories, where, 1).memory_ids)
+    visible = chunks.of(memories, where, MAX_CHUNKS).memory_ids if memories else ()
+    return list(dict.fromkeys(visible))[:MAX_FOUND]
 
 
-def _text(memory_id: str, title: str, headings: Texts, text: str, source: str, tags: Texts) -> str:
-    """Return all in which a chunk may mention an identifier, line by line; without an id also no source."""
-    names = (memory_id, source or "") if memory_id else ()
-    return "\n".join([title or "", *(headings or ()), text, *(tags or ()), *names])
+def _text(title: str, headings: Texts, text: str) -> str:
+    """Return what a search by words reads of a chunk, line by line."""
+    return "\n".join([title or "", *(headings or ()), text])
+
+
+def _labels(memory_id: str, source: str, tags: Texts) -> tuple[str, ...]:
+    """Return where else a chunk may mention an identifier; without an id also no source."""
+    return (*(tags or ()), *((memory_id, source or "") if memory_id else ()))

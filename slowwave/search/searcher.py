@@ -142,8 +142,7 @@ class Searcher:
             nearest = chunks.nearest(vector, where, size)
         named = names.result()
         lookup: Lookup = looked_up.result()
-        identified = {memory: (identifier, 1.0) for memory, identifier in lookup.found.items()}
-        phrases = identified | with_aliases(triggered.result(), named)
+        phrases = {**with_aliases(triggered.result(), named), **lookup.found}
         learned = {} if learned_future is None else learned_future.result()
         others: list[Hits] = []
         found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []

@@ -17,6 +17,7 @@ from slowwave.scoring.ranking.words import stem
 from slowwave.search.searcher import searcher_in
 
 NOTES = {
+    "labelled": "The kettle went back to its maker.",
     "customer": "The harbour office is customer 4477 2210 of the utility.",
     "meter": "The meter of the crane has the number 44.889.913 and hangs outside.",
     "joined": "The policy 90127734 covers storms and floods.",
@@ -27,6 +28,10 @@ NOTES = {
     "card": "The fuel card 4111-1111-2222-3333 is in the drawer.",
     "toll": "The chart maker answers at 1-800-555-2671 in summer.",
     "order": "Ropes came with ORD-5512 9034 in May.",
+    "mobile": "Lena is at +49 (0) 170 1234567 at noon.",
+    "glued": "The garage answers at +49170/7654321.",
+    "headphones": "She bought the WH-1000XM5 for flights.",
+    "licence": "The editor has the licence AB-98-XY-76.",
     "ropes": "A phrase leads to the note on old ropes.",
 }
 FOUND = [
@@ -40,10 +45,14 @@ FOUND = [
     ("who called from +4917177668811?", "phone"), ("what is at 01712233445?", "local"),
     ("what is at +49 171 2233445?", "local"), ("where is card 4111111122223333?", "card"),
     ("who answers at 18005552671?", "toll"), ("what came with ORD-55129034?", "order"),
-    ("what is 77-22913?", "ropes"),
+    ("what is 77-22913?", "ropes"), ("whose is +491701234567?", "mobile"), ("0170 1234567", "mobile"),
+    ("01701234567", "mobile"), ("who is +49 (0) 170 7654321?", "glued"), ("01707654321", "glued"),
+    ("whose is WH1000XM5?", "headphones"), ("what is AB98XY76 for?", "licence"), ("ab98xy76", "licence"),
+    ("what is QR55TZ19?", "labelled"), ("what is rma903127?", "labelled"),
 ]  # fmt: skip
 MISSING = [
     "who is 44772211?", "4477-2211", "44.772.211", "whose account is DE89370400440532013001?",
+    "whose is +491701234568?", "whose is WH1000XM4?", "what is AB98XY77?",
     "where is card 4111111122223334?", "who called from 017177668812?", "who is 447722101?",
 ]  # fmt: skip
 
@@ -51,7 +60,10 @@ MISSING = [
 @pytest.fixture(params=["snapshot", "table", "file"])
 def memory(request, open_memory):
     memory = open_memory(store={"snapshot_mb": 0 if request.param == "table" else 64}, gate={"mode": "off"})
-    phrases = {"ropes": {"trigger_phrases": ["RMA 77 2291 3"]}}
+    phrases = {
+        "ropes": {"trigger_phrases": ["RMA 77 2291 3"]},
+        "labelled": {"tags": ["QR-55-TZ-19", "RMA-903-127"]},
+    }
     memory.save_many([{"content": text, "key": key, **phrases.get(key, {})} for key, text in NOTES.items()])
     if request.param == "file":
         leave_files(memory.store, 2**26, fewest=1)
@@ -114,7 +126,7 @@ def test_which_identifiers_may_be_grouped(characters, code, joined):
 
 
 def test_the_separators_and_the_rows_of_both_groups():
-    assert BETWEEN.join("12") == "1[ ./()-]{0,2}2"
+    assert BETWEEN.join("12") == "1[ ./()_-]{0,2}2"
     rows = common_rows([np.array([1, 5]), np.array([7])], [np.array([5, 9]), np.array([1, 5])])
     assert rows.tolist() == [1, 5]
     assert common_rows([np.array([1])], []).tolist() == []

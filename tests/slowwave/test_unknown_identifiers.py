@@ -22,7 +22,11 @@ NOTES = [
     {"content": f"The image of the gauge has the digest {HASH} since the winter.", "key": "digest"},
     {"content": "The northern gauge hangs under the second pier.", "key": "gauge", "aliases": ["GAUGE-770"]},
     {"content": "Ishbel orders new batteries in the autumn.", "key": "TASK-615", "tags": ["PO-8812"]},
-    {"content": "A phrase leads to the note on ropes.", "key": "ropes", "trigger_phrases": ["RMA 77-2291"]},
+    {
+        "content": "A phrase leads to the note on ropes of ZED-12.",
+        "key": "ropes",
+        "trigger_phrases": ["RMA 77-2291"],
+    },
 ]
 
 
@@ -50,9 +54,13 @@ KNOWN = [
     ("what came with version 2.3?", "release"),
     (f"what has the digest {HASH}?", "digest"),
     ("where does GAUGE 770 hang?", "gauge"),
-    ("what is TASK 615?", None),
-    ("what was PO-8812?", None),
-    ("rma-77-2291", None),
+    ("what is TASK 615?", "TASK-615"),
+    ("what is TASK-615?", "TASK-615"),
+    ("what was PO-8812?", "TASK-615"),
+    ("po8812", "TASK-615"),
+    ("rma-77-2291", "ropes"),
+    ("what was ticket 4821?", "outage"),
+    ("Rechnung 4471?", "invoice"),
 ]
 UNKNOWN = [
     ("what caused INC-4822?", "INC-4822"),
@@ -65,6 +73,10 @@ UNKNOWN = [
     ("where does GAUGE-771 hang?", "GAUGE-771"),
     ("what is TASK-616?", "TASK-616"),
     ("who booked with code QWXZRT?", "QWXZRT"),
+    ("who runs Python 3.11?", "Python 3.11"),
+    ("who has seat 14C?", "seat 14C"),
+    ("is inc 4822 closed?", "inc 4822"),
+    ("is zed 775 there?", "zed 775"),
 ]
 
 
