@@ -15,6 +15,7 @@ from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
+from slowwave.quality.outdated.scope import is_to_come
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
     Statements,
@@ -228,6 +229,8 @@ def _announced_changes(
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
+    if is_to_come(newer.text, newer.moment):
+        return False
     if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
         return False
     return _one_subject(older, newer) and announces_change(
@@ -312,6 +315,8 @@ class _Compared(NamedTuple):
 def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
+        return False
+    if is_to_come(newer.passage.text, newer.passage.moment):
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
     if not pairs or not (
