@@ -9,14 +9,15 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.amounts import amounts_of
+from slowwave.quality.outdated.amounts import SCALES, WORDS, amounts_of
 from slowwave.quality.outdated.change_words import CHANGING, FUNCTION, GENERIC, TABLES, content_key, covered
 from slowwave.quality.outdated.scope_words import OPPOSED, SCOPE
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.quality.outdated.tokens import TABLES as CHANGING_TABLES
 
-_WORD = re.compile(r"\d[\d.,:]*|[^\W\d_][\w'’-]*|[,;:()]")
+_WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][\w'’-]*|[,;:()]")
 _QUOTED = re.compile(r"[\"“„«]\W*(?:[\w’']+\W+){3,}?[\w’']+\W*?[\"”“»]|(?<=[:,] )['‘](?:[\w’]+\W+){3,}.*['’]")
+LONGEST: Final = 26  # words of a sentence whose every phrase limits what it says (count)
 _FEW = 3  # words of a phrase that are read
 _TO_COME = re.compile(
     rf"\b(?:from|in|as of|starting|ab|im|en|em|à partir de|a partir de|partire da)"
@@ -30,6 +31,8 @@ _FORMS: Final = (
 _TIMES: Final = frozenset({*DAY_KEYS, *MONTH_KEYS} - {"may", "mar", "sun"})
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
+_NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm"}
+"""Words of values, which have no key."""
 _DENIED: Final = frozenset({"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"})
 
 
@@ -38,6 +41,7 @@ class Scope:
     """Words of a sentence that limit what it speaks of.
 
     Attributes:
+        size: Count of its words and marks.
         low: Its words in lower case.
         keys: Keys of its content words.
         parts: Keys of a noun, and of what it belongs to: "rent" and "neighbour" in "the rent of the neighbour".
@@ -47,6 +51,7 @@ class Scope:
         ended: Keys after "no longer", in their order.
         taken: Keys of what is moved to a place.
         again: Keys after "back in".
+        aside: Keys after "before" and the like.
         amounts: Its numbers and times, in their order.
         times: Its weekdays and months.
         is_quoted: Whether a part of it is a quotation of several words.
@@ -55,6 +60,7 @@ class Scope:
         is_change: Whether it has a verb of change.
     """
 
+    size: int
     low: frozenset[str]
     keys: frozenset[str]
     parts: tuple[tuple[str, str], ...]
@@ -64,6 +70,7 @@ class Scope:
     ended: tuple[str, ...]
     taken: frozenset[str]
     again: frozenset[str]
+    aside: frozenset[str]
     amounts: tuple[str, ...]
     times: frozenset[str]
     is_quoted: bool
@@ -81,6 +88,7 @@ def scope_of(sentence: str) -> Scope:
     spaced = f" {' '.join(low)} "
     words = frozenset(low)
     return Scope(
+        size=len(low),
         low=words,
         keys=frozenset(filter(None, keys)),
         parts=tuple(_parts(low, keys)),
@@ -89,13 +97,8 @@ def scope_of(sentence: str) -> Scope:
         limited=_limited(low, keys),
         ended=_ended(spaced),
         taken=_taken(low, keys),
-        again=frozenset(
-            key
-            for at, word in enumerate(low)
-            if word in SCOPE["back"]
-            for key in keys[at + 1 : at + 1 + _FEW]
-            if key
-        ),
+        again=_behind(low, keys, "back"),
+        aside=_behind(low, keys, "aside"),
         amounts=amounts_of(lowered),
         times=frozenset(str(DAY_KEYS.get(word) or MONTH_KEYS[word]) for word in words & _TIMES),
         is_quoted=_QUOTED.search(sentence) is not None,
@@ -114,6 +117,8 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
         known: Keys of more words of the older text.
     """
     old, new = scope_of(older), scope_of(newer)
+    if max(old.size, new.size) > LONGEST:
+        return False
     known = known | old.keys | old.low
     return (
         _is_of_others(old, new, known)
@@ -162,6 +167,9 @@ def _is_other_attribute(old: Scope, new: Scope, known: Set[str]) -> bool:
         return True
     if new.ended and not covered(new.ended[:1], known):
         return True
+    shared = covered(new.keys, old.keys)
+    if shared and shared <= new.aside:
+        return True
     return bool(new.taken) and not covered(new.taken, known)
 
 
@@ -176,7 +184,7 @@ def _is_unchanged(old: Scope, new: Scope) -> bool:
 def _key(word: str) -> str:
     plain = word.removesuffix("'s")
     is_plain = plain in FUNCTION or plain in SCOPE["article"] or plain in SCOPE["before"] | SCOPE["of"]
-    if is_plain or not plain[0].isalpha() or len(plain) < 2 or plain in _TIMES or plain in SCOPE["cardinal"]:
+    if is_plain or not plain[0].isalpha() or len(plain) < 2 or plain in _NAMELESS:
         return ""
     return content_key(plain)
 
@@ -193,6 +201,12 @@ def _phrase(low: Sequence[str], keys: Sequence[str], start: int) -> list[str]:
     return found
 
 
+def _behind(low: Sequence[str], keys: Sequence[str], table: str) -> frozenset[str]:
+    """Return the keys of the few words after each word of a list."""
+    places = [at for at, word in enumerate(low) if word in SCOPE[table]]
+    return frozenset(key for at in places for key in keys[at + 1 : at + 1 + _FEW] if key)
+
+
 def _parts(low: Sequence[str], keys: Sequence[str]) -> Iterator[tuple[str, str]]:
     for at in range(1, len(low) - 1):
         is_of, is_with = low[at] in SCOPE["of"], low[at] in SCOPE["with"]
@@ -204,7 +218,7 @@ def _parts(low: Sequence[str], keys: Sequence[str]) -> Iterator[tuple[str, str]]
             is_of and any(word[0].isdigit() or word in _TIMES for word in rest)
         )
         if found and follows and not SCOPE["occasion"].intersection(low[at + 1 : at + 1 + _FEW]):
-            yield keys[at - 1], found[-1]
+            yield keys[at - 1], found[0]
 
 
 def _leading(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
@@ -222,7 +236,7 @@ def _leading(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
     times = [word for word in near if word in _TIMES or word in SCOPE["season"] or word[0].isdigit()]
     if times:
         return frozenset() if is_dated else frozenset(times[:1])
-    return frozenset(_phrase(low, keys, start + 1))
+    return frozenset(_phrase(low, keys, start + 1)[:1])
 
 
 def _limited(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
@@ -250,6 +264,7 @@ def _ended(spaced: str) -> tuple[str, ...]:
 
 def _taken(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
     for at, word in enumerate(low[:-2]):
-        if word in SCOPE["taking"] and low[at + 1] in SCOPE["article"]:
+        is_taken = word in SCOPE["taking"] and low[at + 1] in SCOPE["article"] - {"a", "an"}
+        if is_taken and not {"to", "into"}.isdisjoint(low[at + 2 :]):
             return frozenset(_phrase(low, keys, at + 1))
     return frozenset()

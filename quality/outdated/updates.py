@@ -16,6 +16,7 @@ from slowwave.quality.outdated.announced import announces_change, are_apart, say
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope import is_to_come
+from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
     Statements,
@@ -316,7 +317,7 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
-    if is_to_come(newer.passage.text, newer.passage.moment):
+    if newer.found.speaker in SCOPE["fiction"] or is_to_come(newer.passage.text, newer.passage.moment):
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
     if not pairs or not (
