@@ -17,10 +17,13 @@ WORDS: Final = {
 }
 """Number words with their numbers; "one" counts only before "thousand" and the like."""
 _HOUR = "|".join(sorted(map(re.escape, SCOPE["hour"]), key=len, reverse=True))
+_SPACES = r".,'’\ \u202f\u00a0"  # between thousands
 _AMOUNT = re.compile(
-    rf"""(?P<hour>\d{{1,2}})(?:[:.h](?P<minute>\d\d))?\s?(?:(?P<half>[ap])\.?m\b\.?|(?:{_HOUR})\b(?:\s?(?P<late>\d\d)\b)?)
+    rf"""(?P<hour>\d{{1,2}})(?:[:.h](?P<minute>\d\d))?\s?
+        (?:(?P<half>[ap])\.?m\b\.?|(?:{_HOUR})\b(?:\s?(?P<late>\d\d)\b)?)
     |(?P<clock>\d{{1,2}}:\d\d)\b(?:\s(?:{_HOUR})\b)?
-    |(?P<number>(?:\d{{1,3}}(?:[.,'’\ \u202f\u00a0]\d{{3}}(?!\d))+|\d+)(?:[.,]\d+)?)\s?(?P<scale>{"|".join(SCALES)})?(?!\w)
+    |(?P<number>(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}}(?!\d))+|\d+)(?:[.,]\d+)?)
+        (?:\s?(?P<scale>{"|".join(SCALES)})(?!\w))?
     |(?P<word>[^\W\d_]+)(?:\s(?P<times>{"|".join(one for one in SCALES if len(one) > 1)})\b)?""",
     re.VERBOSE,
 )
@@ -39,10 +42,11 @@ def _amount(match: re.Match[str]) -> str:
     if match["clock"]:
         return _time(*match["clock"].split(":"))
     if match["number"]:
-        plain = re.sub(r"[.,'’ \u202f\u00a0](?=\d{3}(?!\d))", "", match["number"]).replace(",", ".")
-        return str((Decimal(plain) * SCALES.get(match["scale"] or "", 1)).normalize())
+        plain = re.sub(rf"[{_SPACES}](?=\d{{3}}(?!\d))", "", match["number"]).replace(",", ".")
+        scale = SCALES.get(match["scale"] or "", 1)
+        return str(Decimal(plain)) if scale == 1 else f"{(Decimal(plain) * scale).normalize():f}"
     number = 1 if match["word"] in {"one", "a"} and match["times"] else WORDS.get(match["word"])
-    return "" if number is None else str(Decimal(number * SCALES.get(match["times"] or "", 1)).normalize())
+    return "" if number is None else str(number * SCALES.get(match["times"] or "", 1))
 
 
 def _time(hour: int | str, minute: str) -> str:

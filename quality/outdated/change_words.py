@@ -67,9 +67,11 @@ _UNCHANGED = re.compile(
 _AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")
 _PERIODS = "|".join([*MONTH_KEYS, *TABLES["periods"]])
 _PASSING = re.compile(
-    r" (?:only|just) (?:for )?(?:today|tonight|tomorrow|this) "
-    rf"|(?:\A| (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà)) .*)"
-    rf"(?: (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao]) (?:{_PERIODS})| (?:{_PERIODS}) (?:prochaine?|que viene)) "
+    rf"""[ ](?:only|just)\ (?:for\ )?(?:today|tonight|tomorrow|this)[ ]
+    |(?:\A|\ (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà))(?=\ ).*)
+     (?:\ (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao])\ (?:{_PERIODS})[ ]
+     |\ (?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",
+    re.VERBOSE,
 )
 
 

@@ -52,9 +52,7 @@ def replaces(old: Value, new: Value, older: Statements, newer: Statements, quest
     return not has_other_scope(old.sentence.text, new.sentence.text, known)
 
 
-def _is_newer_value(
-    old: Value, new: Value, older: Statements, newer: Statements, question: Question
-) -> bool:
+def _is_newer_value(old: Value, new: Value, older: Statements, newer: Statements, question: Question) -> bool:
     if old.value == new.value or old.is_former or not _agree(old, new):
         return False
     if (question.digits & old.sentence.digits) - new.sentence.digits:

@@ -16,24 +16,29 @@ from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.quality.outdated.tokens import TABLES as CHANGING_TABLES
 
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][\w'’-]*|[,;:()]")
-_QUOTED = re.compile(r"[\"“„«]\W*(?:[\w’']+\W+){3,}?[\w’']+\W*?[\"”“»]|(?<=[:,] )['‘](?:[\w’]+\W+){3,}.*['’]")
-LONGEST: Final = 26  # words of a sentence whose every phrase limits what it says (count)
+_QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]|(?<=[:,] )['‘](.+)['’]")
+_LONGEST: Final = 26  # words of a sentence whose every phrase limits what it says (count)
 _FEW = 3  # words of a phrase that are read
 _TO_COME = re.compile(
     rf"\b(?:from|in|as of|starting|ab|im|en|em|à partir de|a partir de|partire da)"
     rf"(?: ({'|'.join(MONTH_KEYS)})(?: de| del)?)? (20\d\d)\b"
 )
-_VERBS: Final = TABLES["verbs"] | CHANGING_TABLES["verbs"] | CHANGING_TABLES["change"] - CHANGING_TABLES["now"]
+_VERBS: Final = (
+    TABLES["verbs"] | CHANGING_TABLES["verbs"] | CHANGING_TABLES["change"] - CHANGING_TABLES["now"]
+)
 _FORMS: Final = (
     _VERBS | CHANGING_TABLES["stative"] | CHANGING_TABLES["now"]
     | {"was", "were", "will", "wird", "wurde", "beträgt", "es", "é", "sera", "será", "foi", "fue", "è"}
 )  # fmt: skip
 _TIMES: Final = frozenset({*DAY_KEYS, *MONTH_KEYS} - {"may", "mar", "sun"})
+_DATING: Final = SCOPE["season"] | DAY_KEYS.keys() | MONTH_KEYS.keys()
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
 _NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm"}
 """Words of values, which have no key."""
-_DENIED: Final = frozenset({"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"})
+_DENIED: Final = frozenset(
+    {"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,13 @@ class Scope:
 
     Attributes:
         size: Count of its words and marks.
-        low: Its words in lower case.
+        low: Its words in lower case, and the last one also behind "~", as in "macht um 19 Uhr zu".
         keys: Keys of its content words.
-        parts: Keys of a noun, and of what it belongs to: "rent" and "neighbour" in "the rent of the neighbour".
+        parts: Keys of a noun, and of what it belongs to: "rent" and "choir" in "the rent of the choir".
         leading: Keys of a phrase of place, time or receiver that it begins with.
         habits: Times that come again: "sundays".
         limited: Keys of a phrase after "only".
+        trailing: Keys of phrases of place or receiver behind its last number.
         ended: Keys after "no longer", in their order.
         taken: Keys of what is moved to a place.
         again: Keys after "back in".
@@ -67,6 +73,7 @@ class Scope:
     leading: frozenset[str]
     habits: frozenset[str]
     limited: frozenset[str]
+    trailing: frozenset[str]
     ended: tuple[str, ...]
     taken: frozenset[str]
     again: frozenset[str]
@@ -86,7 +93,8 @@ def scope_of(sentence: str) -> Scope:
     low = _WORD.findall(lowered)
     keys = [_key(word) for word in low]
     spaced = f" {' '.join(low)} "
-    words = frozenset(low)
+    last = next((word for word in reversed(low) if word[0].isalnum()), "")
+    words = frozenset([*low, f"~{last}"])
     return Scope(
         size=len(low),
         low=words,
@@ -95,13 +103,14 @@ def scope_of(sentence: str) -> Scope:
         leading=_leading(low, keys),
         habits=words & SCOPE["habit"],
         limited=_limited(low, keys),
+        trailing=_trailing(low, keys),
         ended=_ended(spaced),
         taken=_taken(low, keys),
         again=_behind(low, keys, "back"),
         aside=_behind(low, keys, "aside"),
         amounts=amounts_of(lowered),
         times=frozenset(str(DAY_KEYS.get(word) or MONTH_KEYS[word]) for word in words & _TIMES),
-        is_quoted=_QUOTED.search(sentence) is not None,
+        is_quoted=any(len("".join(part).split()) > _FEW for part in _QUOTED.findall(sentence)),
         is_undone=_UNDONE.search(spaced) is not None,
         is_denied=not _DENIED.isdisjoint(low) or "n't " in spaced or bool(_ENDED.search(spaced)),
         is_change=not _VERBS.isdisjoint(low),
@@ -117,7 +126,7 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
         known: Keys of more words of the older text.
     """
     old, new = scope_of(older), scope_of(newer)
-    if max(old.size, new.size) > LONGEST:
+    if max(old.size, new.size) > _LONGEST:
         return False
     known = known | old.keys | old.low
     return (
@@ -140,7 +149,7 @@ def is_to_come(text: str, moment: datetime) -> bool:
 
 
 def _is_of_others(old: Scope, new: Scope, known: Set[str]) -> bool:
-    """Whether a newer sentence is a quotation, of a competitor, or of a part of what the older one is about."""
+    """Whether a newer sentence is quoted, of a competitor, or of a part of what the older one is about."""
     if (new.is_quoted and not old.is_quoted) or (new.is_undone and not old.is_undone):
         return True
     if any(new.low & SCOPE[name] and not old.low & SCOPE[name] for name in ("fiction", "rival")):
@@ -153,6 +162,8 @@ def _is_limited(old: Scope, new: Scope, known: Set[str]) -> bool:
     for phrase in (new.leading, new.limited):
         if phrase and not covered(phrase, known):
             return True
+    if old.amounts and new.trailing - covered(new.trailing, known):
+        return True
     is_timed = bool(old.times or old.habits or old.low & SCOPE["frequency"])
     return bool(new.habits) and not is_timed and (bool(new.amounts) or not old.amounts)
 
@@ -165,7 +176,7 @@ def _is_other_attribute(old: Scope, new: Scope, known: Set[str]) -> bool:
             return True
     if new.again and covered(new.again, old.keys):
         return True
-    if new.ended and not covered(new.ended[:1], known):
+    if len(covered(new.ended[:2], known)) < len(new.ended[:2]):
         return True
     shared = covered(new.keys, old.keys)
     if shared and shared <= new.aside:
@@ -222,7 +233,7 @@ def _parts(low: Sequence[str], keys: Sequence[str]) -> Iterator[tuple[str, str]]
 
 
 def _leading(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
-    """Return the keys of a phrase of place, time or receiver at the beginning; not of the date of a change."""
+    """Return the keys of a phrase of place, time or receiver at the beginning; no date of a change."""
     start = 1 if low and low[0] in {"but", "and", "aber", "und", "mais", "pero", "mas"} else 0
     first, second = [*low[start : start + 2], "", ""][:2]
     is_dated = not _VERBS.isdisjoint(low)
@@ -233,7 +244,7 @@ def _leading(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
     near = low[start + 1 : start + 1 + _FEW]
     if SCOPE["occasion"].intersection(near):
         return frozenset()
-    times = [word for word in near if word in _TIMES or word in SCOPE["season"] or word[0].isdigit()]
+    times = [word for word in near if word in _DATING or word[0].isdigit()]
     if times:
         return frozenset() if is_dated else frozenset(times[:1])
     return frozenset(_phrase(low, keys, start + 1)[:1])
@@ -247,6 +258,23 @@ def _limited(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
             places = [near for near in range(max(0, at - _FEW - 1), at) if low[near] in SCOPE["before"]]
             return frozenset(_phrase(low, keys, places[-1] + 1)) if places else frozenset()
     return frozenset()
+
+
+def _trailing(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    """Return the keys of phrases of place or receiver behind the last number or day, in its clause."""
+    last = max(
+        (at for at, word in enumerate(low) if word[0].isdigit() or word in _NAMELESS), default=len(low)
+    )
+    found: list[str] = []
+    for at in range(last + 1, len(low) - 1):
+        if not low[at][0].isalnum() or low[at] in _FORMS - CHANGING_TABLES["now"]:
+            break
+        near = low[at + 1 : at + 1 + _FEW]
+        if low[at] in SCOPE["before"] and not (SCOPE["occasion"] | SCOPE["universal"] | _DATING).intersection(
+            near
+        ):
+            found += _phrase(low, keys, at + 1)[:1]
+    return frozenset(found)
 
 
 def _ended(spaced: str) -> tuple[str, ...]:

@@ -230,12 +230,12 @@ def _announced_changes(
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if is_to_come(newer.text, newer.moment):
-        return False
     if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
         return False
-    return _one_subject(older, newer) and announces_change(
-        question.asked, read(older.text), read(newer.text), _titles(older, newer)
+    return (
+        _one_subject(older, newer)
+        and announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+        and not is_to_come(newer.text, newer.moment)
     )
 
 
@@ -317,7 +317,7 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
-    if newer.found.speaker in SCOPE["fiction"] or is_to_come(newer.passage.text, newer.passage.moment):
+    if newer.found.speaker in SCOPE["fiction"]:
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
     if not pairs or not (
@@ -325,10 +325,10 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     ):
         return False
     hits = (pair for pair in pairs if replaces(*pair, older.found, newer.found, question))
-    if newer.about:
-        return any(hits)
-    whole = statements_of(newer.passage.text, question.keys)
-    return any(replaces(*pair, older.found, whole, question) for pair in hits)
+    if not newer.about:
+        whole = statements_of(newer.passage.text, question.keys)
+        hits = (pair for pair in hits if replaces(*pair, older.found, whole, question))
+    return any(hits) and not is_to_come(newer.passage.text, newer.passage.moment)
 
 
 _is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)  # a passage is compared with many others
