@@ -21,7 +21,7 @@ _SPACES = r".,'’\ \u202f\u00a0"  # between thousands
 _AMOUNT = re.compile(
     rf"""(?P<hour>\d{{1,2}})(?:[:.h](?P<minute>\d\d))?\s?
         (?:(?P<half>[ap])\.?m\b\.?|(?:{_HOUR})\b(?:\s?(?P<late>\d\d)\b)?)
-    |(?P<clock>\d{{1,2}}:\d\d)\b(?:\s(?:{_HOUR})\b)?
+    |(?P<clock>\d{{1,2}}[:h]\d\d)\b(?:\s(?:{_HOUR})\b)?
     |(?P<number>(?:\d{{1,3}}(?:[{_SPACES}]\d{{3}}(?!\d))+|\d+)(?:[.,]\d+)?)
         (?:\s?(?P<scale>{"|".join(SCALES)})(?!\w))?
     |(?P<word>[^\W\d_]+)(?:\s(?P<times>{"|".join(one for one in SCALES if len(one) > 1)})\b)?""",
@@ -40,7 +40,7 @@ def _amount(match: re.Match[str]) -> str:
         late = 12 if match["half"] == "p" and int(match["hour"]) < 12 else 0
         return _time(int(match["hour"]) + late, match["minute"] or match["late"] or "0")
     if match["clock"]:
-        return _time(*match["clock"].split(":"))
+        return _time(*match["clock"].replace("h", ":").split(":"))
     if match["number"]:
         plain = re.sub(rf"[{_SPACES}](?=\d{{3}}(?!\d))", "", match["number"]).replace(",", ".")
         scale = SCALES.get(match["scale"] or "", 1)

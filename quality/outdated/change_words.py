@@ -70,7 +70,7 @@ _PASSING = re.compile(
     rf"""[ ](?:only|just)\ (?:for\ )?(?:today|tonight|tomorrow|this)[ ]
     |(?:\A|\ (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà))(?=\ ).*)
      (?:\ (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao])\ (?:{_PERIODS})[ ]
-     |\ (?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",
+     |\ (?:\S+')?(?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",
     re.VERBOSE,
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
@@ -19,10 +18,6 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][\w'’-]*|[,;:()]")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]|(?<=[:,] )['‘](.+)['’]")
 _LONGEST: Final = 26  # words of a sentence whose every phrase limits what it says (count)
 _FEW = 3  # words of a phrase that are read
-_TO_COME = re.compile(
-    rf"\b(?:from|in|as of|starting|ab|im|en|em|à partir de|a partir de|partire da)"
-    rf"(?: ({'|'.join(MONTH_KEYS)})(?: de| del)?)? (20\d\d)\b"
-)
 _VERBS: Final = (
     TABLES["verbs"] | CHANGING_TABLES["verbs"] | CHANGING_TABLES["change"] - CHANGING_TABLES["now"]
 )
@@ -34,7 +29,7 @@ _TIMES: Final = frozenset({*DAY_KEYS, *MONTH_KEYS} - {"may", "mar", "sun"})
 _DATING: Final = SCOPE["season"] | DAY_KEYS.keys() | MONTH_KEYS.keys()
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
-_NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm"}
+_NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm", "one"}
 """Words of values, which have no key."""
 _DENIED: Final = frozenset(
     {"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"}
@@ -137,17 +132,6 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
     )
 
 
-def is_to_come(text: str, moment: datetime) -> bool:
-    """Whether a text gives a value from a later month or year on: "raised to 25 euros in March 2027"."""
-    lowered = text.casefold()
-    for match in _TO_COME.finditer(lowered):
-        month = MONTH_KEYS[match[1]] if match[1] else 1
-        is_later = (int(match[2]), month) > (moment.year, moment.month)
-        if is_later and len(amounts_of(lowered)) > 1:
-            return True
-    return False
-
-
 def _is_of_others(old: Scope, new: Scope, known: Set[str]) -> bool:
     """Whether a newer sentence is quoted, of a competitor, or of a part of what the older one is about."""
     if (new.is_quoted and not old.is_quoted) or (new.is_undone and not old.is_undone):
@@ -205,7 +189,7 @@ def _phrase(low: Sequence[str], keys: Sequence[str], start: int) -> list[str]:
     at = start
     while at < len(low) and at < start + _FEW and not keys[at] and low[at] in SCOPE["article"] | FUNCTION:
         at += 1
-    found = []
+    found: list[str] = []
     while at < len(low) and keys[at] and low[at] not in _FORMS and len(found) < _FEW:
         found.append(keys[at])
         at += 1
