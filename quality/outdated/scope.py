@@ -37,7 +37,7 @@ _DENIED: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SentenceLimits:
     """Words of a sentence that limit what it speaks of.
 
     Attributes:
@@ -82,7 +82,7 @@ class Scope:
 
 
 @lru_cache(maxsize=2_048)
-def scope_of(sentence: str) -> Scope:
+def scope_of(sentence: str) -> SentenceLimits:
     """Return what limits a sentence."""
     lowered = sentence.casefold().replace("’", "'")
     low = _WORD.findall(lowered)
@@ -90,7 +90,7 @@ def scope_of(sentence: str) -> Scope:
     spaced = f" {' '.join(low)} "
     last = next((word for word in reversed(low) if word[0].isalnum()), "")
     words = frozenset([*low, f"~{last}"])
-    return Scope(
+    return SentenceLimits(
         size=len(low),
         low=words,
         keys=frozenset(filter(None, keys)),
@@ -113,7 +113,9 @@ def scope_of(sentence: str) -> Scope:
 
 
 def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bool:
-    """Whether a newer sentence changes nothing, or speaks of less or something else than an older one.
+    """Whether a newer sentence speaks of less or something else than an older one.
+
+    So does one that changes nothing, like "the budget is now 1k" after "the budget is 1,000".
 
     Args:
         older: Sentence with a value.
@@ -132,8 +134,8 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
     )
 
 
-def _is_of_others(old: Scope, new: Scope, known: Set[str]) -> bool:
-    """Whether a newer sentence is quoted, of a competitor, or of a part of what the older one is about."""
+def _is_of_others(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
+    """Whether a newer sentence is quoted, of a competitor, or of another owner."""
     if (new.is_quoted and not old.is_quoted) or (new.is_undone and not old.is_undone):
         return True
     if any(new.low & SCOPE[name] and not old.low & SCOPE[name] for name in ("fiction", "rival")):
@@ -141,7 +143,7 @@ def _is_of_others(old: Scope, new: Scope, known: Set[str]) -> bool:
     return any(covered([noun], known) and not covered([part], known) for noun, part in new.parts)
 
 
-def _is_limited(old: Scope, new: Scope, known: Set[str]) -> bool:
+def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
     """Whether a newer sentence holds in some place, at some times or for some only."""
     for phrase in (new.leading, new.limited):
         if phrase and not covered(phrase, known):
@@ -152,7 +154,7 @@ def _is_limited(old: Scope, new: Scope, known: Set[str]) -> bool:
     return bool(new.habits) and not is_timed and (bool(new.amounts) or not old.amounts)
 
 
-def _is_other_attribute(old: Scope, new: Scope, known: Set[str]) -> bool:
+def _is_other_attribute(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
     """Whether a newer sentence gives another attribute, ends something else, or moves something else."""
     for sides in OPPOSED:
         first, second = (tuple(bool(side & one.low) for side in sides) for one in (old, new))
@@ -168,7 +170,7 @@ def _is_other_attribute(old: Scope, new: Scope, known: Set[str]) -> bool:
     return bool(new.taken) and not covered(new.taken, known)
 
 
-def _is_unchanged(old: Scope, new: Scope) -> bool:
+def _is_unchanged(old: SentenceLimits, new: SentenceLimits) -> bool:
     """Whether two sentences differ in their spelling and in words of change alone."""
     if old.amounts != new.amounts or old.times != new.times or old.is_denied != new.is_denied:
         return False
@@ -217,7 +219,7 @@ def _parts(low: Sequence[str], keys: Sequence[str]) -> Iterator[tuple[str, str]]
 
 
 def _leading(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
-    """Return the keys of a phrase of place, time or receiver at the beginning; no date of a change."""
+    """Return the keys of a leading phrase of place, time or receiver. The date of a change is none."""
     start = 1 if low and low[0] in {"but", "and", "aber", "und", "mais", "pero", "mas"} else 0
     first, second = [*low[start : start + 2], "", ""][:2]
     is_dated = not _VERBS.isdisjoint(low)
@@ -245,7 +247,7 @@ def _limited(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
 
 
 def _trailing(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
-    """Return the keys of phrases of place or receiver behind the last number or day, in its clause."""
+    """Return the keys of phrases of place or receiver behind the last value."""
     last = max(
         (at for at, word in enumerate(low) if word[0].isdigit() or word in _NAMELESS), default=len(low)
     )
@@ -262,7 +264,7 @@ def _trailing(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
 
 
 def _ended(spaced: str) -> tuple[str, ...]:
-    """Return the keys of what has ended, and its numbers and days; none if another value follows."""
+    """Return keys, numbers and days of what has ended. None if another value follows."""
     match = _ENDED.search(spaced)
     if match is None:
         return ()

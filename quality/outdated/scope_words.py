@@ -9,7 +9,7 @@ from slowwave.scoring.wordlists import lines
 
 
 def _tables() -> tuple[dict[str, frozenset[str]], list[tuple[frozenset[str], frozenset[str]]]]:
-    """Return lists of words by name, and the two sides of each pair of opposite attributes."""
+    """Return lists of words by name, and both sides of opposite attributes."""
     lists: defaultdict[str, set[str]] = defaultdict(set)
     sides: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
     for line in lines("slowwave.quality", "scope"):
