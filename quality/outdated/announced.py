@@ -10,6 +10,7 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
+from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
 
 _FEW = 4  # content words of a statement whose subject a name alone says
@@ -102,8 +103,10 @@ def announces_change(
         return False
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
+    known = titles[0].union(*(sentence.keys for sentence in older.sentences))
     return any(
         _ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
+        and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Set
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
+from slowwave.quality.outdated.tokens import MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
 _PREFIX = 5  # letters of the shorter of two words that are alike
@@ -64,9 +65,13 @@ _UNCHANGED = re.compile(
     rf" (?:(?!but |sondern |only |just |nur |, )\S+ ){{0,4}}?(?:{'|'.join(_VERBS)}) "
 )
 _AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")
+_PERIODS = "|".join([*MONTH_KEYS, *TABLES["periods"]])
 _PASSING = re.compile(
-    r" (?:only|just) (?:for )?(?:today|tonight|tomorrow|this) "
-    r"| (?:will|wird|werden|starting|from|ab) .*(?:next (?:year|month)|nächste[ns]? (?:jahr|monat)) "
+    rf"""[ ](?:only|just)\ (?:for\ )?(?:today|tonight|tomorrow|this)[ ]
+    |(?:\A|\ (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà))(?=\ ).*)
+     (?:\ (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao])\ (?:{_PERIODS})[ ]
+     |\ (?:\S+')?(?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",
+    re.VERBOSE,
 )
 
 

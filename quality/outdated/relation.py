@@ -8,6 +8,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.statements import Statements
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, TABLES
 from slowwave.quality.outdated.values import Sentence, Value
@@ -45,6 +46,13 @@ def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
 
 def replaces(old: Value, new: Value, older: Statements, newer: Statements, question: Question) -> bool:
     """Whether a value of a newer text replaces one of an older text."""
+    if not _is_newer_value(old, new, older, newer, question):
+        return False
+    known = frozenset().union(*(value.sentence.content for value in older.values))
+    return not has_other_scope(old.sentence.text, new.sentence.text, known)
+
+
+def _is_newer_value(old: Value, new: Value, older: Statements, newer: Statements, question: Question) -> bool:
     if old.value == new.value or old.is_former or not _agree(old, new):
         return False
     if (question.digits & old.sentence.digits) - new.sentence.digits:

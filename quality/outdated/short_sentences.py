@@ -66,6 +66,7 @@ class ShortSentence:
     """Words and values of a sentence, by which it is compared.
 
     Attributes:
+        text: As it is written.
         size: Count of its tokens.
         keys: Keys of its content words.
         names: Keys of those that begin with a capital letter, not at the beginning.
@@ -97,6 +98,7 @@ class ShortSentence:
         is_provisional: Whether its value is expected to change, as in "so far".
     """
 
+    text: str
     size: int
     keys: frozenset[str]
     names: frozenset[str]
@@ -184,6 +186,7 @@ def sentence_of(text: str) -> ShortSentence:
     spaced = f" {' '.join(low)} "
     verbs = TABLES["verbs"].intersection(low)
     return ShortSentence(
+        text=text,
         size=len(tokens),
         keys=frozenset(filter(None, keys)),
         names=frozenset(

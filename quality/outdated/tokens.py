@@ -126,6 +126,8 @@ def tokens_of(sentence: str) -> list[ValueToken]:
         tokens.append(token)
         if token.low in _FORMER:
             token.ends = _former_phrase(tokens)
+        if token.low in TABLES["not"] and len(tokens) > 1 and tokens[-2].text == ",":
+            token.ends = "not"  # "on Tuesday, not Monday"
     return tokens
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
+from slowwave.quality.outdated.dates import is_to_come, written_date
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
+from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
     Statements,
@@ -28,16 +28,7 @@ from slowwave.quality.titles import is_from_first_words
 
 MAX_VALUES = 12
 """Values of a passage that are compared with those of another (count)."""
-_HEAD = re.compile(
-    r"""\A\s*(?:\[(?P<stamp>[^\]\n]{4,40})\]
-    |(?:(?:as\ of|since|update|updated|stand|ab)\b[\s:,]*)?
-     (?P<date>\d{4}-\d\d-\d\d|\d{1,2}\ [a-z]{3,9}\ \d{4}|[a-z]{3,9}\ \d{1,2},\ \d{4}))""",
-    re.IGNORECASE | re.VERBOSE,
-)
 SENTENCES: Final = 3  # of a passage that are asked (count)
-_ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
-_DAY = re.compile(r"\b(\d{1,2}) ([a-z]{3,9}),? (\d{4})\b", re.IGNORECASE)
-_MONTH = re.compile(r"\b([a-z]{3,9}) (\d{1,2}), (\d{4})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +221,10 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         return False
     if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
         return False
-    return _one_subject(older, newer) and announces_change(
-        question.asked, read(older.text), read(newer.text), _titles(older, newer)
+    return (
+        _one_subject(older, newer)
+        and announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+        and not is_to_come(newer.text, newer.moment)
     )
 
 
@@ -313,16 +306,18 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
+    if newer.found.speaker in SCOPE["fiction"]:
+        return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
     if not pairs or not (
         _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
     ):
         return False
     hits = (pair for pair in pairs if replaces(*pair, older.found, newer.found, question))
-    if newer.about:
-        return any(hits)
-    whole = statements_of(newer.passage.text, question.keys)
-    return any(replaces(*pair, older.found, whole, question) for pair in hits)
+    if not newer.about:
+        whole = statements_of(newer.passage.text, question.keys)
+        hits = (pair for pair in hits if replaces(*pair, older.found, whole, question))
+    return any(hits) and not is_to_come(newer.passage.text, newer.passage.moment)
 
 
 _is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)  # a passage is compared with many others
@@ -369,23 +364,3 @@ def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
 def order_in_time(passage: DatedPassage) -> tuple[str, datetime, datetime]:
     """Return what orders a passage in time: its day, its moment, its last save."""
     return passage.moment.date().isoformat(), passage.created_at, passage.updated_at
-
-
-def written_date(text: str) -> datetime | None:
-    """Return the date that a text begins with; None without one."""
-    head = _HEAD.match(text)
-    if head is None:
-        return None
-    text = head["stamp"] or head["date"]
-    if match := _ISO.search(text):
-        year, month, day = map(int, match.groups())
-    elif match := _DAY.search(text):
-        day, month, year = int(match[1]), MONTHS.get(match[2].casefold(), 0), int(match[3])
-    elif match := _MONTH.search(text):
-        month, day, year = MONTHS.get(match[1].casefold(), 0), int(match[2]), int(match[3])
-    else:
-        return None
-    try:
-        return datetime(year, month, day, tzinfo=UTC)
-    except ValueError:
-        return None

@@ -80,6 +80,7 @@ class Sentence:
         size: Length (tokens).
         is_plain: Whether it is a short statement that holds for some time.
         change: Word that says that something is other than before, as `Value.cue`; empty without one.
+        text: As it is written.
     """
 
     content: frozenset[str]
@@ -92,6 +93,7 @@ class Sentence:
     size: int
     is_plain: bool
     change: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def _sentence(text: str, tokens: Sequence[ValueToken]) -> Sentence:
         size=len(tokens),
         is_plain=_is_plain(text, tokens),
         change=_change(tokens, lowered),
+        text=text,
     )
 
 

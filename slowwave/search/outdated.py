@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from slowwave.quality.admission.statuses import SUPERSEDED
+from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories, written_date
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
 from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from slowwave.home.visibility import HIDDEN, is_open, open_rows
 from slowwave.lifecycle.newer_values import NewerValue, near_memories, newer_values, said_at
-from slowwave.quality.outdated.updates import written_date
+from slowwave.quality.outdated.dates import written_date
 from slowwave.store import one_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,147 @@
+"""Pairs whose newer sentence speaks of less, or of something else, than the older one (rule 3.12)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from slowwave.quality.outdated.amounts import amounts_of
+from slowwave.quality.outdated.dates import is_to_come
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.scope import has_other_scope
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+
+JANUARY, JUNE = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
+
+
+def is_marked(question: str, old: str, new: str) -> bool:
+    passages = [
+        DatedPassage("old", "", old, "", JANUARY, JANUARY),
+        DatedPassage("new", "", new, "", JUNE, JUNE),
+    ]
+    return bool(outdated_memories(Question.of(question), passages))
+
+
+APART = [
+    # another owner
+    ("what is the bonus?", "The bonus is 500 euros.",
+     "The bonus of the sales people was raised to 900 euros."),
+    ("when is the meeting?", "The meeting is on Tuesday.", "The meeting of the choir moved to Thursday."),
+    ("wie hoch ist die Miete?", "Die Miete ist 900 Euro.", "Die Miete des Nachbarn ist jetzt 950 Euro."),
+    ("wann ist das Training?", "Das Training ist am Montag.",
+     "Das Training meiner Schwester ist jetzt am Freitag."),
+    ("quel est le loyer ?", "Le loyer est de 900 euros.", "Le loyer du voisin est maintenant de 950 euros."),
+    ("¿cuánto es el alquiler?", "El alquiler es de 900 euros.",
+     "El alquiler del vecino es ahora de 950 euros."),
+    ("qual é a senha?", "A senha é 4471.", "A senha do vizinho agora é 9928."),
+    # another attribute
+    ("when does the shop open?", "The shop opens at 9:00.", "The shop now closes at 20:00."),
+    ("when does the course start?", "The course starts on Monday.", "The course now ends on Friday."),
+    ("wann öffnet der Laden?", "Der Laden öffnet um 9 Uhr.", "Der Laden macht jetzt um 20 Uhr zu."),
+    ("quand ouvre le magasin ?", "Le magasin ouvre à 9h.", "Le magasin ferme maintenant à 20h."),
+    # another place, time or receiver
+    ("what is the limit?", "The limit is 60 requests.", "In staging we raised the limit to 100 requests."),
+    ("what is the limit?", "The limit is 60 requests.",
+     "The limit was raised to 90 requests in the demo setup."),
+    ("when does the bakery open?", "The bakery opens at 7:00.", "On Sundays the bakery now opens at 9:00."),
+    ("wann fährt der Bus?", "Der Bus fährt um 7:40.", "Am Wochenende fährt der Bus jetzt um 8:15."),
+    ("quand ouvre le marché ?", "Le marché ouvre à 8 h.", "Le dimanche, le marché ouvre maintenant à 9 h."),
+    ("who do we ship with?", "We ship with DHL.", "We switched from DHL to DPD for returns only."),
+    # not stated, of others, or taken back
+    ("what is the fee?", "The fee is 20 euros.", 'Tom joked: "The fee is now 900 euros."'),
+    ("how long is the trial?", "The trial lasts 14 days.", "Our competitor extended its trial to 30 days."),
+    ("what is the limit?", "The limit is 60 requests.",
+     "We raised the limit to 100 requests and then rolled it back."),
+    ("where does Leo work?", "Leo works at Siemens.",
+     "Leo was at Bosch for a talk and is now back at Siemens."),
+    # another thing has ended, or is taken somewhere
+    ("when is the call?", "The call is at 9:00.", "The call is no longer at 10:00."),
+    ("what does the team use?", "The team uses Jira.", "The team no longer uses Trello."),
+    ("where does grandma live?", "Grandma lives in Hamburg.", "Grandma moved the piano to Munich."),
+    # still to come
+    ("what is the fee?", "The fee is 20 euros.", "The fee will be raised to 25 euros in March 2027."),
+    ("what is the rent?", "The rent is 900 euros.", "From next March the rent is 950 euros."),
+    ("quel est le loyer ?", "Le loyer est de 900 euros.",
+     "Le loyer augmentera à 950 euros l'année prochaine."),
+    # one amount in two spellings
+    ("what is the budget?", "The budget is 1,000 euros.", "The budget is now one thousand euros."),
+    ("when is the class?", "The class is at 9:00.", "The class is now at 9 am."),
+    ("wann ist der Termin?", "Der Termin ist um 14:00.", "Der Termin ist jetzt um 14 Uhr."),
+]  # fmt: skip
+UPDATES = [
+    ("what is the bonus of the sales people?", "The bonus of the sales people is 500 euros.",
+     "The bonus of the sales people was raised to 900 euros."),
+    ("what is the rent?", "The rent is 900 euros.", "The owner of the house raised the rent to 950 euros."),
+    ("when does the bakery open on Sundays?", "On Sundays the bakery opens at 8:00.",
+     "On Sundays the bakery now opens at 9:00."),
+    ("when does the shop open?", "The shop opens at 9:00.", "The shop now opens at 10:00."),
+    ("until when is the shop open?", "The shop is open until 18:00.", "The shop is now open until 20:00."),
+    ("where does grandpa live?", "Grandpa lives in Bonn.", "In May grandpa moved from Bonn to Berlin."),
+    ("what does the team use?", "The team uses Jira.", "On Monday the team switched from Jira to Linear."),
+    ("what is the fee?", "The fee is 20 euros.", "At the last meeting the fee was raised to 25 euros."),
+    ("what is the fee?", "The fee is 20 euros.", "From April 2026 the fee is 25 euros."),
+    ("when is the seminar?", "The seminar is on Monday.", "The seminar is on Tuesday, not Monday."),
+    ("wann ist der Termin?", "Der Termin ist am Montag.", "Der Termin ist am Mittwoch, nicht am Montag."),
+    ("¿cuándo es el taller?", "El taller es el lunes.", "El taller es el jueves, no el lunes."),
+    ("when is the call?", "The call is at 9:00.", "The call is no longer at 9:00 but at 10:00."),
+    ("when is the lesson?", "The lesson is at 5 pm.", "The lesson is now at 18:00."),
+    ("which Python does the project use?", "The project uses Python 3.1.",
+     "The project was upgraded to Python 3.10."),
+    ("what is the dose?", "The dose is 5mg.", "The dose is now 8mg."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "old", "new"), APART, ids=[new for *_, new in APART])
+def test_a_value_of_something_narrower_or_else_replaces_nothing(question, old, new):
+    assert not is_marked(question, old, new)
+
+
+@pytest.mark.parametrize(("question", "old", "new"), UPDATES, ids=[new for *_, new in UPDATES])
+def test_a_limit_that_both_have_and_the_date_of_a_change_keep_the_mark(question, old, new):
+    assert is_marked(question, old, new)
+
+
+@pytest.mark.parametrize(
+    ("spellings", "amount"),
+    [
+        ("1,000 / 1.000 / 1 000 / 1000 / 1k / one thousand / tausend", "1000"),
+        ("9:00 / 9 am / 9 uhr / 9h / 09:00 / 9.00 uhr", "9:00"),
+        ("17:30 / 5:30 pm / 17h30 / 17.30 uhr", "17:30"),
+        ("two hundred / 200", "200"),
+        ("3.10", "3.10"),
+    ],
+)
+def test_an_amount_is_one_in_all_its_spellings(spellings, amount):
+    assert {one for text in spellings.split(" / ") for one in amounts_of(text)} == {amount}
+
+
+@given(st.integers(0, 10**9))
+def test_separators_of_thousands_change_no_number(number):
+    assert len({amounts_of(f"{number:,}".replace(",", mark)) for mark in (",", ".", " ", "")}) == 1
+
+
+@given(
+    st.sampled_from([old for _, old, _ in (*APART, *UPDATES)]),
+    st.sampled_from([" ", '"', "«", "'", ", not ", " no longer ", " only for ", " of ", "...", "١٢"]),
+    st.text(max_size=40),
+)
+def test_any_text_is_read_and_a_sentence_changes_nothing_of_itself(old, mark, tail):
+    text = f"{old[:-1]}{mark}{tail}"
+    has_other_scope(old, text)
+    assert has_other_scope(old, old)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_later"),
+    [
+        ("From January 2027 the rent is 950 euros.", True),
+        ("Die Miete steigt ab Januar 2027 auf 950 Euro.", True),
+        ("From April 2026 the rent is 950 euros.", False),
+        ("The contract now ends in January 2027.", False),
+    ],
+)
+def test_a_change_of_a_later_month_is_still_to_come(text, is_later):
+    assert is_to_come(text, JUNE) == is_later
