@@ -19,8 +19,6 @@ from slowwave.search.wakeup import wakeup
 FILE: Final = Path(__file__).with_name("wakeup_homes.txt")
 FITTED: Final = 15  # homes that the rule was fitted to
 HELD_OUT: Final = 15  # homes behind these that it was not fitted to; the others have older values
-    15  # homes behind these that it was not fitted to; the others have older values and repetitions
-)
 AS_OF: Final = datetime(2026, 11, 20, 8, tzinfo=UTC)
 BUDGET: Final = 250  # tokens: about half of the notes of a home
 MUST, NEVER, LAST = "+", "-", "~"
