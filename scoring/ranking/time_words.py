@@ -106,8 +106,9 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
             day = date(int(iso[1]), int(iso[2]), int(iso[3]))
             yield day, day
     folded = text.casefold()
+    words = words_of(folded)
     for language in languages_known():
-        if not any(month in folded for month in language.months):
+        if not language.may_date(folded, words):
             continue
         days = [match for form in language.in_text for match in form.finditer(folded)]
         # `May 2023` within `8 May 2023` is no date of its own.
