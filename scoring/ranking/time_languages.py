@@ -122,8 +122,9 @@ class Language:
         words = {word for form in listed for word in _words_in(form)}
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
-        days = {*self.weekdays, *self.short_weekdays, *_keywords(self.feasts)}
-        self.keys = {word for word in words if len(word) >= shortest} | names | days
+        days = {*self.weekdays, *self.short_weekdays}
+        names |= days.union((f"{day}s" for day in days), _keywords(self.units), _keywords(self.feasts))
+        self.keys = {word for word in words if len(word) >= shortest} | names
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))

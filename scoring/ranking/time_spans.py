@@ -156,7 +156,8 @@ def _in_part(text: str, span: _Span, language: Language, today: date) -> _Span:
     start, end, marker = beside
     of_all = window_of(span.kind, span.part, language, today, ahead=True) if "this_" in span.kind else None
     window = part_of(of_all or span.window, marker.name)
-    return span._replace(start=start, end=end, window=window, certain=True)
+    part = {**span.part, "at": marker.name}
+    return span._replace(start=start, end=end, part=part, window=window, certain=True)
 
 
 def _with_ranges(text: str, spans: list[_Span], language: Language, today: date) -> list[_Span]:
@@ -233,7 +234,9 @@ def _asked(
     if beside:
         start, end, marker = beside
         if _is_time(text, span, end, language):
-            window = bounded(span.window, marker.name, today, ahead=ahead)
+            # `before the end of May` is May, too.
+            bound = "until" if marker.name == "before" and span.part.get("at") == "late" else marker.name
+            window = bounded(span.window, bound, today, ahead=ahead)
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
     beside = _nearby(text, span, language.markers, kind)
