@@ -146,6 +146,7 @@ class Language:
         """Yield every word and form of the list."""
         yield from (" ".join(_words_in(form)) for form in self._table.values())
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
+        yield from (f"{day}s" for day in self.weekdays)
 
     @cached_property
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -288,11 +289,12 @@ class Language:
 
     @cached_property
     def _dated(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """Return the words of dates in a text, and those that may stand within a word or need a dot."""
-        names = (*self.months, *_keywords(self.feasts))
-        within = [name for name in names if self.unspaced or self.name == "ar" or name[:-1] not in names]
-        joined = [name for name in within if not name.isalpha() or self.unspaced or self.name == "ar"]
-        return frozenset(names).difference(joined), tuple(joined)
+        """Return the words of dates in a text, and names that no word of it may equal."""
+        names = {*self.months, *_keywords(self.feasts)}
+        if self.unspaced or self.name == "ar":
+            return frozenset(), tuple(names)
+        dotted = {name for name in names if name.endswith(".")}
+        return frozenset(names - dotted), tuple(name for name in dotted if name[:-1] not in names)
 
     def may_date(self, text: str, words: Collection[str]) -> bool:
         """Whether a text may carry a date in words; cheaper than the patterns."""

@@ -269,7 +269,7 @@ def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
 
 
 def _is_brief(span: _Span, language: Language) -> bool:
-    """Whether a time is a mere `Oct`, `Fri` or `weekend`, which other things are called, too."""
+    """Whether a time is a mere `Oct`, `Fri` or `weekend`, which may be part of a name."""
     if span.kind not in {"month", "weekday"} or "year" in span.part:
         return False
     return not language.brief.isdisjoint((span.part.get("month"), span.part.get("weekday")))

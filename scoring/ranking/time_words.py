@@ -107,18 +107,18 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
             yield day, day
     folded = text.casefold()
     words = words_of(folded)
-    for language in languages_known():
-        if not language.may_date(folded, words):
-            continue
-        days = [match for form in language.in_text for match in form.finditer(folded)]
-        # `May 2023` within `8 May 2023` is no date of its own.
-        for match in days:
-            inside = any(
-                o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o in days
-            )
-            found = None if inside else named_window(match.groupdict(), language, date.max)
-            if found is not None:
-                yield found
+    known = [language for language in languages_known() if language.may_date(folded, words)]
+    days = [
+        (match, one) for one in known for form in one.in_text for match in form.finditer(folded)
+    ]  # fmt: skip
+    # `May 2023` within `8 May 2023` is no date of its own, in no language.
+    for match, language in days:
+        inside = any(
+            o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o, _ in days
+        )
+        found = None if inside else named_window(match.groupdict(), language, date.max)
+        if found is not None:
+            yield found
 
 
 @lru_cache(maxsize=8_192)
