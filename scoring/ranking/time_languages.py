@@ -277,7 +277,7 @@ class Language:
             lead, link, tail = form.split("{time}")
             day = rf"(?P<day>\d{{1,2}}){_DAY_ENDS}"
             first = re.compile(rf"{self._start}{lead}{day}{link}\Z")
-            last = re.compile(rf"{link}{day}{tail}{self._end}")
+            last = re.compile(rf"{link}{day}{tail}(?:,? (?P<year>{YEAR.pattern}))?{self._end}")
             found.append(Between(self._lead(lead), re.compile(link), self._tail(tail), first, last))
         return tuple(found)
 
@@ -289,7 +289,7 @@ class Language:
 
     @cached_property
     def _dated(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """Return the words of dates in a text, and names that no word of it may equal."""
+        """Return the words of dates, and names that are parts of words."""
         names = {*self.months, *_keywords(self.feasts)}
         if self.unspaced or self.name == "ar":
             return frozenset(), tuple(names)

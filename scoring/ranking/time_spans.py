@@ -151,12 +151,14 @@ def _nearby(text: str, span: _Span, markers: Sequence[Marker], kind: str) -> tup
 def _in_part(text: str, span: _Span, language: Language, today: date) -> _Span:
     """Return a span with the part that is asked for, such as `early`; `this month` has parts to come."""
     beside = _nearby(text, span, language.markers, "part")
-    if beside is None or (span.window[0] == span.window[1]) != (beside[2].name == "week"):
+    if beside is None:
         return span
     start, end, marker = beside
     of_all = window_of(span.kind, span.part, language, today, ahead=True) if "this_" in span.kind else None
-    window = part_of(of_all or span.window, marker.name)
-    part = {**span.part, "at": marker.name}
+    whole = of_all or span.window
+    if (whole[0] == whole[1]) != (marker.name == "week"):
+        return span
+    part, window = {**span.part, "at": marker.name}, part_of(whole, marker.name)
     return span._replace(start=start, end=end, part=part, window=window, certain=True)
 
 
@@ -194,11 +196,13 @@ def _range(
         if first and first[0] <= later.window[1]:
             return _Span(day.start(), end, "range", later.part, (first[0], later.window[1]), certain=True)
     if day := words.last.match(text, later.end):
-        last = _with(later, language, today, day=day["day"])
-        if last and last[0] > later.window[0]:
+        in_year = {"year": day["year"]} if day["year"] else {}
+        first = _with(later, language, today, **in_year) or later.window
+        last = _with(later, language, today, day=day["day"], **in_year)
+        if last and last[0] > first[0]:
             lead = words.lead.search(text, max(0, later.start - _NEAR), later.start) if words.lead else None
             start = lead.start() if lead else later.start
-            return _Span(start, day.end(), "range", later.part, (later.window[0], last[1]), certain=True)
+            return _Span(start, day.end(), "range", later.part, (first[0], last[1]), certain=True)
     return None
 
 
@@ -269,7 +273,7 @@ def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
 
 
 def _is_brief(span: _Span, language: Language) -> bool:
-    """Whether a time is a mere `Oct`, `Fri` or `weekend`, which may be part of a name."""
+    """Whether a time is a mere `Oct`, `Fri` or `weekend`."""
     if span.kind not in {"month", "weekday"} or "year" in span.part:
         return False
     return not language.brief.isdisjoint((span.part.get("month"), span.part.get("weekday")))

@@ -127,6 +127,17 @@ def test_two_halves_are_the_whole_and_weeks_are_in_their_month(day: date, name: 
         assert week[1] - week[0] == timedelta(days=6)
 
 
+@given(DAYS)
+def test_the_month_that_goes_on_ends_with_its_last_day(day: date) -> None:
+    now = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    asked = time_words("what is due until the end of the month?", now)
+    assert asked is not None
+    assert asked.since == day
+    assert asked.until is not None
+    assert asked.until.month == day.month
+    assert (asked.until + timedelta(days=1)).day == 1
+
+
 @given(DAYS.filter(lambda day: day.month != 5))  # May has none
 def test_a_short_name_of_a_month_is_the_month(day: date) -> None:
     short = MONTHS[day.month - 1][:3]
