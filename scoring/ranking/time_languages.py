@@ -15,14 +15,15 @@ ASKED_INSIDE = {"zh", "ja", "hi"}  # languages in which `when` need not begin a 
 _PLAIN = (
     "before_yesterday", "yesterday", "last_week", "last_month", "last_quarter", "last_year", "this_week",
     "this_month", "this_quarter", "this_year", "this_day", "after_tomorrow", "tomorrow", "next_week",
-    "next_month", "next_quarter", "next_year",
+    "next_month", "next_quarter", "next_year", "before_last_week", "before_last_month", "before_last_year",
+    "after_next_week",
 )  # fmt: skip
-_COUNTED = ("ago", "past", "some_ago", "some_past", "hence")
+_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence")
 _NAMED = (
     "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day",
     "next_day",
 )  # fmt: skip
-DATED = ("date", "month", "year", "quarter", "season", "decade")
+DATED = ("date", "month", "year", "quarter", "half", "season", "decade")
 OF_NOTES = ("noted_today", "noted_yesterday")
 """Kinds that are a time only in a question about notes, or after a bound."""
 _ORDERS = ("newest", "oldest")
@@ -36,12 +37,16 @@ _NUMERIC = {
     "month": ("(?P<maybe>){full}-{mm}", "{m}/{full}", r"(?P<maybe>){mm}\.{full}"),
 }  # fmt: skip
 """Dates in figures. A day or month may be first before slashes; some may be a version or number."""
+WEEKS = ("first_week", "second_week", "third_week", "fourth_week", "final_week")
+HALVES = ("first_half", "second_half")
 _PLACED = {
     "before": ("bound", "before"), "after": ("bound", "after"), "since": ("bound", "since"),
     "until": ("bound", "until"), "early": ("part", "early"), "mid": ("part", "mid"), "late": ("part", "late"),
-    "week_of": ("part", "week"), "in": ("in", ""), "on": ("on", ""),
+    "week_of": ("part", "week"), **{name: ("part", name) for name in (*WEEKS, *HALVES)},
+    "in": ("in", ""), "on": ("on", ""),
 }  # fmt: skip
 DAYS_OF_WEEK = 7
+SATURDAY = 5
 WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،/–—]+")
 YEAR = re.compile(r"(?:19|20)\d\d")
 _PIECE = re.compile(r"[^\W\d_]+")
@@ -50,6 +55,7 @@ FIGURES = re.compile(r"(?:19|20)\d\d|\bq[1-4]\b|\d0er|\d\.(?!\d)")
 _STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
 _GROUP = re.compile(r"\(\?P<(\w+)>")
 _PLACE = re.compile(r"\{(\w+)\}")
+_PLURAL = re.compile(r"\{(?:weekday|short)\}(?=\w)")
 _DIGIT = re.compile(r"\d")
 _AROUND = re.compile(r"\(\?<?[!=][^)]*\)")
 _SIGNS = re.compile(r"\{\w+\}|[|\\<!{}]")
@@ -87,13 +93,24 @@ class Language:
         self._end = "(?!\\d)" if self.unspaced else f"(?![{_EDGE}])"
         # A list may go round again, with other names in the same order.
         self.months = {word: at % 12 + 1 for at, word in enumerate(table["months"].split(";"))}
+        # `sept.` of the list needs its dot; `oct` may have one.
+        short_months = {
+            word: int(value)
+            for name, value in self._pairs("short_months") for word in (name, f"{name.rstrip('.')}.")
+        }  # fmt: skip
+        self.months |= short_months
         self.weekdays = {word: at % DAYS_OF_WEEK for at, word in enumerate(table["weekdays"].split(";"))}
+        self.weekends = frozenset(self.listed("weekends"))
+        self.weekdays |= dict.fromkeys(self.weekends, SATURDAY)
         short = enumerate(self.listed("short_weekdays"))
         self.short_weekdays = {word: at % DAYS_OF_WEEK for at, word in short}
+        self.brief = self.weekends.union(short_months, self.short_weekdays.keys() - self.weekdays.keys())
         self.numbers = {word: int(value) for word, value in self._pairs("numbers")}
         self.units = dict(self._pairs("units"))
         self.seasons = {word: int(value) for word, value in self._pairs("seasons")}
         self.decades = {word: int(value) for word, value in self._pairs("decades")}
+        feasts = (name.rsplit(" ", 1) for name in self.listed("feasts"))
+        self.feasts = {name: tuple(map(int, day.split("-"))) for name, day in feasts}
         self.ordinals = {word: int(value) for word, value in self._pairs("ordinals")}
         self.relative_years = {
             word: at for at, kind in ((-1, "last_year"), (0, "this_year"), (1, "next_year"))
@@ -105,9 +122,9 @@ class Language:
         words = {word for form in listed for word in _words_in(form)}
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
-        self.keys = (
-            {word for word in words if len(word) >= shortest} | names | {*self.weekdays, *self.short_weekdays}
-        )
+        days = {*self.weekdays, *self.short_weekdays}
+        names |= days.union((f"{day}s" for day in days), _keywords(self.units), _keywords(self.feasts))
+        self.keys = {word for word in words if len(word) >= shortest} | names
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))
@@ -129,6 +146,7 @@ class Language:
         """Yield every word and form of the list."""
         yield from (" ".join(_words_in(form)) for form in self._table.values())
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
+        yield from (f"{day}s" for day in self.weekdays)
 
     @cached_property
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -160,14 +178,17 @@ class Language:
     def _needed(self, forms: Iterable[str]) -> frozenset[str]:
         """Return words of the forms, one of which any text without figures has."""
         of_place: dict[str, Collection[str]] = {
-            "{month}": self.months, "{weekday}": self.weekdays, "{short}": self.short_weekdays,
-            "{unit}": self.units, "{season}": self.seasons, "{tens}": self.decades, "{year}": (),
+            "{month}": self.months, "{weekday}": self.weekdays, "{weekend}": self.weekends,
+            "{short}": self.short_weekdays, "{unit}": self.units, "{season}": self.seasons,
+            "{tens}": self.decades, "{feast}": self.feasts, "{year}": (),
         }  # fmt: skip
+        of_place = {place: _keywords(some) for place, some in of_place.items()}
         words: set[str] = set()
         for form in forms:
-            of_form = next((some for place, some in of_place.items() if place in form), None)
+            whole = _PLURAL.sub("", form)
+            of_form = next((some for place, some in of_place.items() if place in whole), None)
             if of_form is None:
-                longest = max(reversed(_PLACE.sub(" ", form).split()), key=len, default="")
+                longest = max(reversed(_PLACE.sub(" ", _AROUND.sub("", form)).split()), key=len, default="")
                 of_form = re.findall(r"[^\W\d]+", longest) if "(?" in longest else [longest]
             words |= set(of_form)
         return frozenset(words)
@@ -195,11 +216,15 @@ class Language:
             "n": rf"(?P<n>\d{{1,3}}|{_any(self.numbers)})",
             "unit": rf"(?P<unit>{_any(self.units)})",
             "weekday": rf"(?P<weekday>{_any(self.weekdays)})",
-            "short": rf"(?P<weekday>{_any(self.short_weekdays)})",
+            "short": rf"(?P<weekday>{_any(self.short_weekdays)})\.?",
+            "weekend": rf"(?P<weekday>{_any(self.weekends)})",
+            "feast": rf"(?P<feast>{_any(self.feasts)})",
             "month": rf"(?P<month>{_any(self.months)})",
             "season": rf"(?P<season>{_any(self.seasons)})",
             "ordinal": rf"(?P<ordinal>{_any(self.ordinals)})",
             "quarter": r"(?P<quarter>[1-4])",
+            "half": "(?P<half>[12])",
+            "sure": "(?P<sure>)",
             "decade": r"(?P<decade>(?:19|20)?\d0)",
             "long_decade": r"(?P<decade>(?:19|20)\d0)",
             "tens": rf"(?P<tens>{_any(self.decades)})",
@@ -252,7 +277,7 @@ class Language:
             lead, link, tail = form.split("{time}")
             day = rf"(?P<day>\d{{1,2}}){_DAY_ENDS}"
             first = re.compile(rf"{self._start}{lead}{day}{link}\Z")
-            last = re.compile(rf"{link}{day}{tail}{self._end}")
+            last = re.compile(rf"{link}{day}{tail}(?:,? (?P<year>{YEAR.pattern}))?{self._end}")
             found.append(Between(self._lead(lead), re.compile(link), self._tail(tail), first, last))
         return tuple(found)
 
@@ -261,6 +286,20 @@ class Language:
 
     def _tail(self, words: str) -> re.Pattern[str] | None:
         return re.compile(f"(?:{words}){'' if self.unspaced else self._end}") if words else None
+
+    @cached_property
+    def _dated(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """Return the words of dates, and names that are parts of words."""
+        names = {*self.months, *_keywords(self.feasts)}
+        if self.unspaced or self.name == "ar":
+            return frozenset(), tuple(names)
+        dotted = {name for name in names if name.endswith(".")}
+        return frozenset(names - dotted), tuple(name for name in dotted if name[:-1] not in names)
+
+    def may_date(self, text: str, words: Collection[str]) -> bool:
+        """Whether a text may carry a date in words; cheaper than the patterns."""
+        names, joined = self._dated
+        return not names.isdisjoint(words) or any(name in text for name in joined)
 
     @cached_property
     def in_text(self) -> tuple[re.Pattern[str], ...]:
@@ -287,6 +326,11 @@ def _words_in(form: str) -> list[str]:
 
 def _any(words: Collection[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+
+
+def _keywords(names: Iterable[str]) -> set[str]:
+    """Return the longest word of each name, which any text with that name has."""
+    return {max(WORD.findall(name), key=len, default=name) for name in names}
 
 
 def _forms(listed: str) -> str:

@@ -21,6 +21,7 @@ from slowwave.scoring.ranking.time_languages import (
     counted_words,
 )
 from slowwave.scoring.ranking.time_windows import Window, between, bounded, named_window, part_of, window_of
+from slowwave.scoring.wordlists import words as listed
 
 _OWNED = re.compile(r"'s\b")
 _ENDS = re.compile(r"\s*(?:$|[?!.,;:。？！，、؟،])")
@@ -29,6 +30,9 @@ _ON: Final = frozenset({"date", "weekday", "day"})
 _YEARLY: Final = frozenset({"date", "month", "quarter", "season"})
 _UNCERTAIN: Final = _IN | _ON
 _MONTHS: Final = 12
+_FUNCTION: Final = frozenset(
+    (*listed("slowwave.scoring", "function"), *listed("slowwave.scoring", "function_elsewhere"))
+)
 _MAX_SPANS: Final = 24  # times of a question that are looked at (count)
 _NEAR: Final = 40  # characters before a time in which its words stand
 
@@ -87,7 +91,10 @@ def window_words(
         if kind in {"newest", "oldest"}:
             order = order or TimeWords(match[0].strip(), order=kind)
         elif span := _span(match, kind, names, language, today, ahead=ahead, day_first=day_first):
-            spans.append(_in_part(text, span, language))
+            span = _in_part(text, span, language, today)
+            while spans and spans[-1].start >= span.start:  # `last week` in `the last week of May`
+                spans.pop()
+            spans.append(span)
             if len(spans) == _MAX_SPANS:
                 break
     spans = _with_ranges(text, spans, language, today)
@@ -115,7 +122,7 @@ def _span(
     if window is None:  # an impossible date is none, and no month either
         return None
     by_year = "year" in part and (kind != "year" or part["year"] in language.relative_years)
-    certain = "maybe" not in part and (by_year or kind not in _UNCERTAIN)
+    certain = "maybe" not in part and ("sure" in part or by_year or kind not in _UNCERTAIN)
     return _Span(match.start(), match.end(), kind, part, window, certain)
 
 
@@ -141,13 +148,18 @@ def _nearby(text: str, span: _Span, markers: Sequence[Marker], kind: str) -> tup
     return best
 
 
-def _in_part(text: str, span: _Span, language: Language) -> _Span:
-    """Return a span with the part that is asked for, such as `early`."""
+def _in_part(text: str, span: _Span, language: Language, today: date) -> _Span:
+    """Return a span with the part that is asked for, such as `early`; `this month` has parts to come."""
     beside = _nearby(text, span, language.markers, "part")
-    if beside is None or (span.window[0] == span.window[1]) != (beside[2].name == "week"):
+    if beside is None:
         return span
     start, end, marker = beside
-    return span._replace(start=start, end=end, window=part_of(span.window, marker.name), certain=True)
+    of_all = window_of(span.kind, span.part, language, today, ahead=True) if "this_" in span.kind else None
+    whole = of_all or span.window
+    if (whole[0] == whole[1]) != (marker.name == "week"):
+        return span
+    part, window = {**span.part, "at": marker.name}, part_of(whole, marker.name)
+    return span._replace(start=start, end=end, part=part, window=window, certain=True)
 
 
 def _with_ranges(text: str, spans: list[_Span], language: Language, today: date) -> list[_Span]:
@@ -184,11 +196,13 @@ def _range(
         if first and first[0] <= later.window[1]:
             return _Span(day.start(), end, "range", later.part, (first[0], later.window[1]), certain=True)
     if day := words.last.match(text, later.end):
-        last = _with(later, language, today, day=day["day"])
-        if last and last[0] > later.window[0]:
+        in_year = {"year": day["year"]} if day["year"] else {}
+        first = _with(later, language, today, **in_year) or later.window
+        last = _with(later, language, today, day=day["day"], **in_year)
+        if last and last[0] > first[0]:
             lead = words.lead.search(text, max(0, later.start - _NEAR), later.start) if words.lead else None
             start = lead.start() if lead else later.start
-            return _Span(start, day.end(), "range", later.part, (later.window[0], last[1]), certain=True)
+            return _Span(start, day.end(), "range", later.part, (first[0], last[1]), certain=True)
     return None
 
 
@@ -218,11 +232,15 @@ def _asked(
     text: str, span: _Span, language: Language, today: date, *, ahead: bool, alone: bool
 ) -> TimeWords | None:
     """Return what a span asks for with the words beside it; None if it is no time."""
+    if _is_brief(span, language) and not _ends_phrase(text, span, language):
+        return None
     beside = None if span.kind == "range" else _nearby(text, span, language.markers, "bound")
     if beside:
         start, end, marker = beside
         if _is_time(text, span, end, language):
-            window = bounded(span.window, marker.name, today, ahead=ahead)
+            # `before the end of May` is May, too.
+            bound = "until" if marker.name == "before" and span.part.get("at") == "late" else marker.name
+            window = bounded(span.window, bound, today, ahead=ahead)
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
     beside = _nearby(text, span, language.markers, kind)
@@ -252,6 +270,23 @@ def _is_time(text: str, span: _Span, end: int, language: Language) -> bool:
     if span.kind == "day":
         return _ENDS.match(text, end) is not None or (following and following[0] in language.asking) is True
     return following is None or following[0] not in counted_words()
+
+
+def _is_brief(span: _Span, language: Language) -> bool:
+    """Whether a time is a mere `Oct`, `Fri` or `weekend`."""
+    if span.kind not in {"month", "weekday"} or "year" in span.part:
+        return False
+    return not language.brief.isdisjoint((span.part.get("month"), span.part.get("weekday")))
+
+
+def _ends_phrase(text: str, span: _Span, language: Language) -> bool:
+    """Whether no noun follows a time, as in `the weekend house`; other languages have none there."""
+    if language.unspaced:
+        return _has_tense(text, language)
+    if language.name != "en":
+        return True
+    following = WORD.match(text, span.end + 1 if text[span.end : span.end + 1] == " " else span.end)
+    return following is None or following[0] in language.asking or following[0] in _FUNCTION
 
 
 def _of_notes(text: str, span: _Span, language: Language) -> bool:

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 
-from slowwave.scoring.ranking.time_languages import DAYS_OF_WEEK, YEAR, Language
+from slowwave.scoring.ranking.time_languages import (
+    DAYS_OF_WEEK,
+    HALVES,
+    SATURDAY,
+    WEEKS,
+    YEAR,
+    Language,
+)
 
 Window = tuple[date, date]
 FIRST, LAST = date.min, date.max
@@ -17,6 +24,9 @@ _FEW = (2, 5)  # units of `a few weeks ago`
 _SEASON_MONTHS = 3
 _QUARTERS = 4
 _DAY = timedelta(days=1)
+_WEEK = timedelta(days=DAYS_OF_WEEK)
+_DAYS_AROUND = {"day": (1, 0), "week": (7, 3), "fortnight": (14, 3)}
+"""Days of a unit, and days on each side of one that is so long ago."""
 _DAYS_OFF = {
     "before_yesterday": -2, "yesterday": -1, "noted_yesterday": -1, "this_day": 0, "noted_today": 0,
     "tomorrow": 1, "after_tomorrow": 2,
@@ -35,7 +45,7 @@ def window_of(
         today: Day of the question.
         ahead: Whether the question looks ahead.
     """
-    if kind in {"date", "month", "year", "quarter", "season"}:
+    if kind in {"date", "month", "year", "quarter", "half", "season"}:
         return named_window(part, language, today, ahead=ahead)
     if kind == "decade":
         return _decade(part.get("decade") or str(language.decades[part["tens"]]), today)
@@ -43,13 +53,15 @@ def window_of(
         return _day_of_month(int(part["day"]), today, ahead=ahead)
     if kind in {"weekday", "last_day", "next_day", "last_week_day", "next_week_day"}:
         names = language.short_weekdays | language.weekdays
+        if part["weekday"] in language.weekends:
+            return _weekend(kind, today, ahead=ahead)
         return _weekday(kind, names[part["weekday"]], today, ahead=ahead)
     if kind in {"last_named_month", "last_season"}:
         window = named_window(part, language, today, ahead=False)
         return window if window is None or window[1] < today else _year_earlier(part, language, window)
     if kind == "this_season":
         return _season(language.seasons[part["season"]], today.year)
-    if kind in {"ago", "past", "hence", "some_ago", "some_past"}:
+    if kind in {"ago", "past", "hence", "some_ago", "some_past", "day_ago"}:
         return _counted(kind, part, language, today, ahead=ahead)
     return _relative(kind, today, ahead=ahead)
 
@@ -65,6 +77,10 @@ def named_window(
             return _relative("last_quarter", today, ahead=ahead)
         quarter = min(quarter, _QUARTERS)
         return _nearest(lambda at: _months(at, quarter * 3 - 2, 3), year, today, ahead=ahead)
+    if half := part.get("half"):
+        return _nearest(lambda at: _months(at, int(half) * 6 - 5, 6), year, today, ahead=ahead)
+    if feast := part.get("feast"):
+        return _nearest(lambda at: _single(at, *language.feasts[feast]), year, today, ahead=ahead)
     if season := part.get("season"):
         return _nearest(lambda at: _season(language.seasons[season], at), year, today, ahead=ahead)
     month = language.months[part.get("month") or ""] if part.get("month") else int(part.get("m") or 0)
@@ -77,15 +93,30 @@ def named_window(
 
 
 def part_of(window: Window, name: str) -> Window:
-    """Return a third of a window, or the week of its first day."""
+    """Return a third, half or week of a window; `week` is the one of its first day."""
     first, last = window
     if name == "week":
         monday = first - timedelta(days=first.weekday())
         return monday, monday + timedelta(days=DAYS_OF_WEEK - 1)
+    if name in WEEKS:
+        start = last - _WEEK + _DAY if name == WEEKS[-1] else first + WEEKS.index(name) * _WEEK
+        return min(start, last), min(start + _WEEK - _DAY, last)
+    if name in HALVES:
+        middle = _middle(first, last)
+        return (first, middle - _DAY) if name == HALVES[0] else (middle, last)
     third = timedelta(days=((last - first).days + 1) // 3)
     if name == "early":
         return first, first + third - _DAY
     return (first + third, last - third) if name == "mid" else (last - third + _DAY, last)
+
+
+def _middle(first: date, last: date) -> date:
+    """Return the first day of the second half: of an even number of months the first of a month."""
+    months = (last.year - first.year) * 12 + last.month - first.month + 1
+    middle = _month_after(first.year, first.month, months // 2)
+    if first.day == 1 and months % 2 == 0 and middle is not None:
+        return middle
+    return first + timedelta(days=((last - first).days + 1) // 2)
 
 
 def bounded(window: Window, bound: str, today: date, *, ahead: bool) -> Window:
@@ -187,17 +218,34 @@ def _weekday(kind: str, weekday: int, today: date, *, ahead: bool) -> Window:
     return day, day
 
 
+def _weekend(kind: str, today: date, *, ahead: bool) -> Window:
+    """Return the last Saturday and Sunday that have begun, or the coming ones."""
+    if kind == "weekday" and today.weekday() >= SATURDAY:
+        saturday = today - timedelta(days=today.weekday() - SATURDAY)
+    else:
+        saturday = _weekday(kind, SATURDAY, today, ahead=ahead)[0]
+    if kind == "last_day" and saturday + _DAY == today:  # a weekend that goes on is not the last one
+        saturday -= _WEEK
+    return saturday, saturday + _DAY
+
+
 def _counted(
     kind: str, part: Mapping[str, str], language: Language, today: date, *, ahead: bool
 ) -> Window | None:
+    number = part.get("n") or "1"
+    count = int(number) if number.isdecimal() else language.numbers[number]
+    if kind == "day_ago" and "weekday" in part:
+        first, last = window_of("last_day", part, language, today, ahead=False) or (today, today)
+        return first - (count - 1) * _WEEK, last - (count - 1) * _WEEK
     unit = language.units[part["unit"]]
+    if kind == "day_ago":
+        day = _earlier(count, unit, today)
+        return day, day
     if kind == "some_past":
         return _earlier(_FEW[1], unit, today), today
     if kind == "some_ago":
         earliest, latest = _ago(_FEW[1], unit, today), _ago(_FEW[0], unit, today)
         return None if earliest is None or latest is None else (earliest[0], latest[1])
-    number = part.get("n") or "1"
-    count = int(number) if number.isdecimal() else language.numbers[number]
     if kind == "past":
         return _earlier(count, unit, today), today
     if kind == "hence" and not ahead:
@@ -207,9 +255,9 @@ def _counted(
 
 def _ago(count: int, unit: str, today: date) -> Window | None:
     """Return a window whose width is the unit's: the day, or half a unit before and after it."""
-    if unit in {"day", "week"}:
-        middle = today - timedelta(days=count * (DAYS_OF_WEEK if unit == "week" else 1))
-        half = timedelta(days=3 if unit == "week" else 0)
+    if unit in _DAYS_AROUND:
+        days, around = _DAYS_AROUND[unit]
+        middle, half = today - timedelta(days=count * days), timedelta(days=around)
         return middle - half, middle + half
     if unit == "year":
         year = today.year - count
@@ -220,8 +268,8 @@ def _ago(count: int, unit: str, today: date) -> Window | None:
 
 def _earlier(count: int, unit: str, today: date) -> date:
     """Return the day that is so many units before today; of a shorter month its last day."""
-    if unit in {"day", "week"}:
-        return today - timedelta(days=count * (DAYS_OF_WEEK if unit == "week" else 1))
+    if unit in _DAYS_AROUND:
+        return today - timedelta(days=count * _DAYS_AROUND[unit][0])
     month = _month_after(today.year, today.month, -count * (12 if unit == "year" else 1))
     if month is None:
         return FIRST
@@ -232,12 +280,14 @@ def _earlier(count: int, unit: str, today: date) -> date:
 def _relative(kind: str, today: date, *, ahead: bool) -> Window:
     monday = today - timedelta(days=today.weekday())
     spans = dict(_periods(today, monday))
-    name, _, period = kind.partition("_")
+    name, _, period = kind.rpartition("_")
     if period in spans:
         this = spans[period]
         if name == "this":
             return this[0], this[1] if ahead else today
-        return _beside(period, this, name)
+        beside = name.rpartition("_")[2]
+        window = _beside(period, this, beside)
+        return window if beside == name else _beside(period, window, beside)  # `the week before last`
     day = today + timedelta(days=_DAYS_OFF[kind])
     return day, day
 

@@ -106,18 +106,19 @@ def _dates(text: str) -> Iterator[tuple[date, date]]:
             day = date(int(iso[1]), int(iso[2]), int(iso[3]))
             yield day, day
     folded = text.casefold()
-    for language in languages_known():
-        if not any(month in folded for month in language.months):
-            continue
-        days = [match for form in language.in_text for match in form.finditer(folded)]
-        # `May 2023` within `8 May 2023` is no date of its own.
-        for match in days:
-            inside = any(
-                o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o in days
-            )
-            found = None if inside else named_window(match.groupdict(), language, date.max)
-            if found is not None:
-                yield found
+    words = words_of(folded)
+    known = [language for language in languages_known() if language.may_date(folded, words)]
+    days = [
+        (match, one) for one in known for form in one.in_text for match in form.finditer(folded)
+    ]  # fmt: skip
+    # `May 2023` within `8 May 2023` is no date of its own, in no language.
+    for match, language in days:
+        inside = any(
+            o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o, _ in days
+        )
+        found = None if inside else named_window(match.groupdict(), language, date.max)
+        if found is not None:
+            yield found
 
 
 @lru_cache(maxsize=8_192)

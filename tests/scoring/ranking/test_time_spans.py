@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from slowwave.scoring.ranking.time_languages import languages_known
 from slowwave.scoring.ranking.time_only import days_named, time_only
 from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import plain, time_words
+from slowwave.scoring.ranking.time_words import dates_in, plain, time_words
 
 FRIDAY = datetime(2026, 11, 27, 12, tzinfo=UTC)
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -88,6 +88,69 @@ def test_a_range_of_dates_is_from_the_first_to_the_last(day: date, other: date) 
         asked = time_words(form.format(first, last), FRIDAY)
         assert asked is not None
         assert (asked.since, asked.until) == (first, last)
+
+
+@given(DAYS, st.sampled_from(["last weekend", "over the weekend", "two weekends ago", "am Wochenende"]))
+def test_a_past_weekend_is_a_saturday_and_a_sunday_that_have_begun(day: date, words: str) -> None:
+    asked = time_words(f"{words} was it dry?", datetime(day.year, day.month, day.day, tzinfo=UTC))
+    assert asked is not None
+    assert asked.since is not None
+    assert asked.until == asked.since + timedelta(days=1)
+    assert asked.since.weekday() == 5
+    assert asked.since <= day
+    if words == "last weekend":
+        assert asked.until < day
+        assert day - asked.until <= timedelta(days=7)
+
+
+@given(DAYS, st.sampled_from(["{0:%B} {0.year}", "{0.year}", "last year", "last month"]))
+def test_two_halves_are_the_whole_and_weeks_are_in_their_month(day: date, name: str) -> None:
+    period = name.format(day)
+
+    def days(words: str) -> tuple[date, date]:
+        asked = time_words(f"who was there in {words}?", FRIDAY)
+        assert asked is not None
+        assert asked.since is not None
+        assert asked.until is not None
+        return asked.since, asked.until
+
+    whole, first, second = (
+        days(period),
+        days(f"the first half of {period}"),
+        days(f"the second half of {period}"),
+    )
+    assert (first[0], second[1]) == whole
+    assert second[0] == first[1] + timedelta(days=1)
+    for at in ("first", "second", "third", "fourth", "last"):
+        week = days(f"the {at} week of {period}")
+        assert whole[0] <= week[0] <= week[1] <= whole[1]
+        assert week[1] - week[0] == timedelta(days=6)
+
+
+@given(DAYS)
+def test_the_month_that_goes_on_ends_with_its_last_day(day: date) -> None:
+    now = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    asked = time_words("what is due until the end of the month?", now)
+    assert asked is not None
+    assert asked.since == day
+    assert asked.until is not None
+    assert asked.until.month == day.month
+    assert (asked.until + timedelta(days=1)).day == 1
+
+
+@given(DAYS.filter(lambda day: day.month != 5))  # May has none
+def test_a_short_name_of_a_month_is_the_month(day: date) -> None:
+    short = MONTHS[day.month - 1][:3]
+    for way in (f"{day.day} {short} {day.year}", f"{short}. {day.day}, {day.year}"):
+        assert days_of(time_words(f"who was there on {way}?", FRIDAY)) == str(day)
+        assert set(dates_in(f"lunch, {way}")) == {(day, day)}
+
+
+@pytest.mark.parametrize(
+    "text", ["sold out 2024 times", "we set 2024 goals", "ago 2020", "H 1 2025", "a Christmas tree"]
+)
+def test_a_text_with_a_number_and_a_short_word_has_no_date(text: str) -> None:
+    assert dates_in(text) == ()
 
 
 @given(DAYS)
