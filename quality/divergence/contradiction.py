@@ -9,17 +9,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from slowwave.quality.divergence.comparing import compare
-from slowwave.quality.divergence.longer import words_of
 from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.note import ComparedNote
-from slowwave.quality.divergence.sentences import statements
+from slowwave.quality.divergence.sentences import worded_statements
 from slowwave.quality.divergence.statements import contradicted
 from slowwave.quality.divergence.subject import VALUES, Subject, different_places, same_subject
 from slowwave.quality.divergence.tokens import Traits, traits
 
-MAX_STATEMENTS = 16  # compared statements of each passage (count)
-MAX_OTHER_WORDS = 4
-"""Words that only one of two nearly equal statements has (count)."""
 MIN_COMMON = 2  # equal words of two statements of equal form (count)
 _LASTING = frozenset({"number", "unit", "time", "version"})  # kinds of values that hold until they change
 _WEEKDAY, _PAST = "wd:", "tense:past"
@@ -48,15 +44,6 @@ def opposed(left: ComparedNote, right: ComparedNote) -> bool:
     if not pairs or different_places((left.title, left.source), (right.title, right.source)):
         return False
     return any(_is_opposed(one, other, left, right) for one, other in pairs)
-
-
-def nearly_equal(left: str, right: str) -> bool:
-    """Whether a statement of each has nearly the same words."""
-    return any(
-        len(words ^ other_words) <= MAX_OTHER_WORDS and one != other
-        for words, one in _statements(left)
-        for other_words, other in _statements(right)
-    )
 
 
 def _is_opposed(one: str, other: str, left: ComparedNote, right: ComparedNote) -> bool:
@@ -106,15 +93,9 @@ def _tells_what_happened(side: Traits) -> bool:
 
 def _pairs(left: str, right: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of statements with most words in common."""
-    others = _statements(right)
-    for words, one in _statements(left):
+    others = worded_statements(right)
+    for words, one in worded_statements(left):
         for other_words, other in others:
             least = min(len(words), len(other_words))
             if least and one != other and len(words & other_words) >= _COMMON * least:
                 yield one, other
-
-
-@lru_cache(maxsize=4_096)
-def _statements(text: str) -> list[tuple[frozenset[str], str]]:
-    """Return the compared statements of a passage, each with its words."""
-    return [(words_of(one), one) for one in statements(text)[:MAX_STATEMENTS]]

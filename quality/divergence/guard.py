@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import Difference, contradicts
-from slowwave.quality.divergence.longer import LONG, plainly_different, without_common_lines, words_of
+from slowwave.quality.divergence.longer import LONG, plainly_different, without_common_lines
 from slowwave.quality.divergence.note import ComparedNote
+from slowwave.quality.divergence.sentences import words_of
 from slowwave.quality.divergence.statements import answers
 from slowwave.quality.divergence.subject import Subject, different_places, same_subject
 from slowwave.quality.divergence.tokens import Traits, traits

@@ -22,11 +22,6 @@ _SHOWN = 5
 _WORD = re.compile(r"\w+")
 
 
-def words_of(text: str) -> frozenset[str]:
-    """Return the distinct case-folded words of a text."""
-    return frozenset(_WORD.findall(text.casefold()))
-
-
 def plainly_different(left: frozenset[str], right: frozenset[str]) -> tuple[Difference, ...]:
     """Return a difference in words if both sides have many exclusive words; else nothing."""
     only_left, only_right = left - right, right - left

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+MAX_STATEMENTS = 16  # compared statements of each passage (count)
+MAX_OTHER_WORDS = 4
+"""Words that only one of two nearly equal statements has (count)."""
 _STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
 _SENTENCE_WORDS = 6  # minimum words of a compared sentence
@@ -12,6 +16,26 @@ _SENTENCE_WORDS = 6  # minimum words of a compared sentence
 def statements(text: str) -> list[str]:
     """Split a text into trimmed lines and sentences."""
     return [part.strip() for part in _STATEMENT.split(text) if part.strip()]
+
+
+def words_of(text: str) -> frozenset[str]:
+    """Return the distinct case-folded words of a text."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+@lru_cache(maxsize=4_096)
+def worded_statements(text: str) -> list[tuple[frozenset[str], str]]:
+    """Return the first statements of a passage, each with its words."""
+    return [(words_of(one), one) for one in statements(text)[:MAX_STATEMENTS]]
+
+
+def nearly_equal(left: str, right: str) -> bool:
+    """Whether a statement of each has nearly the same words."""
+    return any(
+        len(words ^ other_words) <= MAX_OTHER_WORDS and one != other
+        for words, one in worded_statements(left)
+        for other_words, other in worded_statements(right)
+    )
 
 
 def said_once(text: str) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from slowwave.quality.divergence.comparing import compare
 from slowwave.quality.divergence.difference import contradicts
-from slowwave.quality.divergence.longer import words_of
-from slowwave.quality.divergence.sentences import statements
+from slowwave.quality.divergence.sentences import statements, words_of
 from slowwave.quality.divergence.tokens import traits
 
 COUNTERPART = 0.5

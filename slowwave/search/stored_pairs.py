@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from slowwave.index.table_cache import TableCache
 from slowwave.quality.admission.statuses import NEAR_DUPLICATE
 from slowwave.quality.admission.types import UNDONE_BY_HAND
+from slowwave.quality.divergence.sentences import nearly_equal
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS
 from slowwave.quality.titles import is_from_first_words
 from slowwave.store import Store, quote
@@ -233,10 +234,6 @@ def contradictions(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> I
 
 def _alike(pairs: StoredPairs, passages: Sequence[ComparedPassage]) -> Iterator[tuple[int, int]]:
     """Yield positions of nearly equal short notes, the best first; settled pairs are left out."""
-    from slowwave.quality.divergence.contradiction import (
-        nearly_equal,  # lazy: a cold search may have one result
-    )
-
     short = [at for at, passage in enumerate(passages) if passage.is_short]
     for at, second in combinations(short, 2):
         settled = pairs.settled.get(passages[at].memory_id, ())
