@@ -6,9 +6,18 @@ import re
 from functools import lru_cache
 
 MAX_STATEMENTS = 16  # compared statements of each passage (count)
+_CONDITIONS = frozenset((
+    "if", "unless", "without", "perhaps", "maybe", "might", "could", "wenn", "falls", "ohne", "vielleicht",
+    "könnte", "si", "sauf", "sans", "peut", "sin", "quizás", "tal", "vez", "podría", "se", "sem", "talvez",
+    "poderia", "senza", "forse",
+))  # fmt: skip
+"""Words of a condition or a doubt: two statements with one may both hold."""
 MAX_OTHER_WORDS = 4
 """Words that only one of two nearly equal statements has (count)."""
 _STATEMENT = re.compile(r"\n+|(?<=[.!?;])\s+|(?<=[。！？])")
+_DAY_POINT = re.compile(
+    r"\b(\d{1,2})\.\s+(?=(?:jan|feb|mär|apr|ma[ij]|jun|jul|aug|sep|ok?t|nov|de[zc])[^\W\d]*)", re.IGNORECASE
+)
 _WORD = re.compile(r"\w+")
 _SENTENCE_WORDS = 6  # minimum words of a compared sentence
 
@@ -25,14 +34,17 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=4_096)
 def worded_statements(text: str) -> list[tuple[frozenset[str], str]]:
-    """Return the first statements of a passage, each with its words."""
-    return [(words_of(one), one) for one in statements(text)[:MAX_STATEMENTS]]
+    """Return the first statements of a passage, each with its words; "3. Mai" ends none."""
+    dated = _DAY_POINT.sub(r"\1 ", text)
+    return [(words_of(one), one) for one in statements(dated)[:MAX_STATEMENTS]]
 
 
 def nearly_equal(left: str, right: str) -> bool:
-    """Whether a statement of each has nearly the same words."""
+    """Whether a statement of each has nearly the same words, and no condition or doubt."""
     return any(
-        len(words ^ other_words) <= MAX_OTHER_WORDS and one != other
+        len(words ^ other_words) <= MAX_OTHER_WORDS
+        and one != other
+        and _CONDITIONS.isdisjoint(words | other_words)
         for words, one in worded_statements(left)
         for other_words, other in worded_statements(right)
     )

@@ -20,8 +20,12 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_KEY = frozenset({""})
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
-_NUMBERED = re.compile(r"\A\W*(?:(?:the|our|my|an?) )?[^\W\d_]+ (\d+|[A-HJ-Z]) (?=[^\W\d_])", re.IGNORECASE)
-"""Number or letter in the name of what a statement is about: "Chapter 3 has 24 pages"."""
+_ARTICLE = (
+    r"(?:(?:the|our|my|an?|d(?:er|ie|as|en)|(?:unse|mein)\w*|l[aeo]s?|notre|m[ao]n|el|nuestr[ao]|mi|il|os?"
+    r"|noss[ao]) |l['’])"
+)
+_NUMBERED = re.compile(rf"\A\W*{_ARTICLE}?([^\W\d_]+) (\d+|[A-HJ-Z])(?: (?=[^\W\d_])|\W*\Z)", re.IGNORECASE)
+"""Noun, and number or letter, in the name of what a statement is about: "Chapter 3 has 24 pages"."""
 _COUNT = re.compile(
     r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
     r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
@@ -135,8 +139,15 @@ class Question:
         read = _question(text)
         names_former = not read.keys.isdisjoint(FORMERLY)  # "the old bike" is not the new one
         asked = replace(read.asked, values=frozenset(), is_past=read.asked.is_past and names_former)
-        numbered = frozenset(_NUMBERED.findall(text))
+        numbered = frozenset(number for _, number in _NUMBERED.findall(text))
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
+
+
+@lru_cache(maxsize=4_096)
+def numbered_name(sentence: str) -> tuple[str, str]:
+    """Return the noun and the number of the name that a sentence begins with; empty without one."""
+    name = _NUMBERED.match(sentence)
+    return (name[1].casefold(), name[2].casefold()) if name else ("", "")
 
 
 @lru_cache(maxsize=1_024)

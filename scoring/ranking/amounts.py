@@ -19,6 +19,11 @@ UNITS: Final = (
     r"fps|dpi|ms|ns|sec|secs|min|mins|pm|deg|cal|kcal|rpm|db|ppm|bpm))"
 )
 """Pattern of a unit behind a number; one that may be another word (4 a, 4 am) only without a space."""
+_CURRENCIES: Final = r"(?:usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pln|czk|inr|brl|mxn|cny|euros?|dollars?)"
+_COSTS: Final = (
+    r"(?:price|rent|costs?|paid|pays?|salary|budget|mileage|income|turnover|preis|miete|kosten|kostet|gehalt|umsatz|"
+    r"kilometerstand|prix|loyer|coûte|salaire|precio|alquiler|cuesta|sueldo|preço|aluguel|custa|salário)"
+)
 MAX_YEAR: Final = 2_100
 YEAR: Final = r"(?:1[5-9]\d\d|20\d\d|2100)"
 IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
@@ -26,6 +31,10 @@ UNIT: Final = re.compile(rf"{UNITS}(?!\w)|\s?[个個件人条條名円元年月�
 AMOUNTS: Final = re.compile(
     r"\S+://\S+|\S+@\S+"  # addresses
     r"|[$€£¥₹]\s?\d[\d.,]*\w*"
+    rf"|(?<!\w){_CURRENCIES}\s\d[\d.,]*(?!\w)"
+    rf"|(?<!\w){_COSTS}(?:\s(?:is|was|of|about|around|only|ist|war|von|est|de|es|era|é)){{0,2}}\s\d{{4,6}}(?![\w-])"
+    r"|(?<![\w-])\d{2,5}(?:\s?[x×]\s?\d{2,5}){1,2}[a-z]{0,2}(?![\w-])"  # sizes
+    r"|(?<!\w)\d{1,2}[hu]\d\d(?!\w)"
     r"|(?<![\w-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w-])"
     r"|(?<![\w.-])(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:t[\d:.]+z?)?(?![\w-])"
     r"|(?<![\w.-])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\w.-])"

@@ -12,7 +12,7 @@ from slowwave.quality.outdated.amounts import amounts_of
 from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
 
 JANUARY, JUNE = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
 
@@ -42,6 +42,12 @@ APART = [
     ("when does the course start?", "The course starts on Monday.", "The course now ends on Friday."),
     ("wann öffnet der Laden?", "Der Laden öffnet um 9 Uhr.", "Der Laden macht jetzt um 20 Uhr zu."),
     ("quand ouvre le magasin ?", "Le magasin ouvre à 9h.", "Le magasin ferme maintenant à 20h."),
+    # another thing of one kind
+    ("how many seats does the room have?", "Room 12 has 8 seats.", "Room 14 has 10 seats."),
+    ("combien coûte l'appartement ?", "L'appartement 8 coûte 900 euros.", "L'appartement 9 coûte 1100 euros."),
+    ("how many rooms does the flat have?", "The old flat has 3 rooms.", "The new flat has 4 rooms."),
+    ("was kostet es ohne Karte?", "Ohne Karte kostet es 5 Euro.", "Mit Karte kostet es 3 Euro."),
+    ("is the pool open?", "Before noon the pool is open.", "After noon the pool is not open."),
     # another place, time or receiver
     ("what is the limit?", "The limit is 60 requests.", "In staging we raised the limit to 100 requests."),
     ("what is the limit?", "The limit is 60 requests.",
@@ -145,3 +151,25 @@ def test_any_text_is_read_and_a_sentence_changes_nothing_of_itself(old, mark, ta
 )
 def test_a_change_of_a_later_month_is_still_to_come(text, is_later):
     assert is_to_come(text, JUNE) == is_later
+
+
+@pytest.mark.parametrize(
+    ("titles", "old", "new", "marked"),
+    [
+        (("Course 1", "Course 2"), "Course 1 starts at 9:00.", "Course 2 starts at 11:00.", False),
+        (
+            ("Platform 3", "Platform 5"),
+            "Platform 3 is 200 metres long.",
+            "Platform 5 is 350 metres long.",
+            False,
+        ),
+        (("Course 1", "Course 1"), "Course 1 starts at 9:00.", "Course 1 now starts at 11:00.", True),
+        (("Port", "Port"), "Version 2 is on port 80.", "Version 3 is now on port 81.", True),
+    ],
+)
+def test_things_with_numbers_in_their_titles_replace_only_themselves(titles, old, new, marked):
+    older, newer = (
+        DatedPassage(name, title, text, "", moment, moment)
+        for name, title, text, moment in (("old", titles[0], old, JANUARY), ("new", titles[1], new, JUNE))
+    )
+    assert bool(first_newer([older], [newer])) is marked

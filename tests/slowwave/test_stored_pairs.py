@@ -184,6 +184,20 @@ def test_short_notes_contradict_each_other_without_any_decision(memory, one, oth
     assert (marks[first], marks[second], marks.get(third, [])) == ([second], [first], [])
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Am 3. Mai habe ich 40 Euro getankt.", "Am 9. Mai habe ich 52 Euro getankt."),
+        ("If it rains, the market is closed.", "If it does not rain, the market is not closed."),
+        ("With a card the entry is free.", "Without a card the entry is not free."),
+        ("Perhaps Ella comes to the party.", "Perhaps Ella does not come to the party."),
+    ],
+)
+def test_dated_events_conditions_and_doubts_may_both_hold(one, other):
+    passages = [ComparedPassage(text, "", "", "", text) for text in (one, other)]
+    assert list(contradictions(indexed(0, {}, ()), passages)) == []
+
+
 def test_pairs_of_short_notes_are_compared_up_to_a_limit_and_secret_ones_never_with_others():
     def passage(number, label="internal"):
         text = f"The ferry of the island leaves at {number} in the morning."
