@@ -18,6 +18,7 @@ _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
 _OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
+_NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
 _ASKS: Final = {
     "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
     "time": re.compile(r"\b(?:when|what time|which day|wann|cuándo|quand|quando)\b", re.IGNORECASE),
@@ -268,7 +269,7 @@ class _ComparedSentences:
                 return True
             return len(self.topic) > 2 and self.has_kind and bool(new.verbs)
         if self.is_only_framed and old.of_speaker and new.of_speaker:
-            return True
+            return not old.kinds or self.has_kind
         if self.topic and covered(self.topic, new.renewed):
             return True
         if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
@@ -291,5 +292,6 @@ def _may_be_time(sentence: ShortSentence) -> bool:
     return bool(sentence.kinds & _TIMES) or (
         sentence.kinds == {"number"}
         and not sentence.units
+        and not _NAMED_NUMBER.search(sentence.text)
         and all(value.isdigit() and int(value) <= _DAYS for value in sentence.values)
     )

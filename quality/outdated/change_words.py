@@ -12,7 +12,7 @@ from slowwave.quality.outdated.tokens import MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
 _PREFIX = 5  # letters of the shorter of two words that are alike
-_ENDING = 4  # letters by which the longer one may be longer
+_ENDING = 3  # letters by which the longer one may be longer
 
 
 def _tables() -> tuple[dict[str, frozenset[str]], tuple[frozenset[str], ...], dict[str, str]]:

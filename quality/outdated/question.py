@@ -10,11 +10,13 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
+from slowwave.quality.outdated.short_sentences import sentence_of
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
 from slowwave.quality.outdated.values import numbers_in
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
+_PLACES = frozenset({0, 1})  # kinds of attribute of short notes: home and work
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_KEY = frozenset({""})
@@ -138,7 +140,13 @@ class Question:
         """Return the question that a statement answers: for any value that holds now, whatever it is."""
         read = _question(text)
         names_former = not read.keys.isdisjoint(FORMERLY)  # "the old bike" is not the new one
-        asked = replace(read.asked, values=frozenset(), is_past=read.asked.is_past and names_former)
+        said = sentence_of(text)
+        # Where somebody lives or works is the value, which another statement need not have.
+        place = said.placed | (said.names - said.subject) if said.frames & _PLACES else frozenset()
+        asked = replace(
+            read.asked, keys=read.asked.keys - place, values=frozenset(),
+            is_past=read.asked.is_past and names_former,
+        )  # fmt: skip
         numbered = frozenset(number for _, number in _NUMBERED.findall(text))
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
 

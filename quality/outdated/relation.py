@@ -79,7 +79,7 @@ def _is_newer_value(old: Value, new: Value, older: Statements, newer: Statements
 
 
 def _have_other_numbers(old: str, new: str) -> bool:
-    """Whether two sentences are about two things of one kind, as "room 12" and "room 14"."""
+    """Whether two sentences name two things of one kind: room 12, room 14."""
     (noun, number), (other, other_number) = numbered_name(old), numbered_name(new)
     return bool(noun) and noun == other and number != other_number and noun not in _VERSIONED
 

@@ -44,10 +44,17 @@ APART = [
     ("quand ouvre le magasin ?", "Le magasin ouvre à 9h.", "Le magasin ferme maintenant à 20h."),
     # another thing of one kind
     ("how many seats does the room have?", "Room 12 has 8 seats.", "Room 14 has 10 seats."),
-    ("combien coûte l'appartement ?", "L'appartement 8 coûte 900 euros.", "L'appartement 9 coûte 1100 euros."),
+    ("combien coûte l'appart ?", "L'appartement 8 coûte 900 euros.", "L'appartement 9 coûte 1100 euros."),
     ("how many rooms does the flat have?", "The old flat has 3 rooms.", "The new flat has 4 rooms."),
     ("was kostet es ohne Karte?", "Ohne Karte kostet es 5 Euro.", "Mit Karte kostet es 3 Euro."),
     ("is the pool open?", "Before noon the pool is open.", "After noon the pool is not open."),
+    # nothing in common
+    ("When do we deploy?", "We deploy on Tuesdays.", "We upgraded the mail server to Debian 13."),
+    ("harbour", "Harbour notes: the harbour has a harbour wall and a harbour light.",
+     "The lighthouse tour was sold out."),
+    # a plan that was dropped
+    ("How many rooms does the hotel have?", "The hotel has 45 rooms.",
+     "The hotel was meant to grow to 60 rooms, but the plan was dropped."),
     # another place, time or receiver
     ("what is the limit?", "The limit is 60 requests.", "In staging we raised the limit to 100 requests."),
     ("what is the limit?", "The limit is 60 requests.",
@@ -164,6 +171,9 @@ def test_a_change_of_a_later_month_is_still_to_come(text, is_later):
             False,
         ),
         (("Course 1", "Course 1"), "Course 1 starts at 9:00.", "Course 1 now starts at 11:00.", True),
+        (("", ""), "Opa wohnt in Kassel.", "Opa ist nach Fulda umgezogen.", True),
+        (("", ""), "Camille habite à Lyon.", "Camille a déménagé à Nantes.", True),
+        (("", ""), "Marta vive en Sevilla.", "Carla se mudó a Bilbao.", False),
         (("Port", "Port"), "Version 2 is on port 80.", "Version 3 is now on port 81.", True),
     ],
 )
