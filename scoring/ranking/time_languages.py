@@ -41,7 +41,8 @@ WEEKS = ("first_week", "second_week", "third_week", "fourth_week", "final_week")
 HALVES = ("first_half", "second_half")
 _PLACED = {
     "before": ("bound", "before"), "after": ("bound", "after"), "since": ("bound", "since"),
-    "until": ("bound", "until"), "early": ("part", "early"), "mid": ("part", "mid"), "late": ("part", "late"),
+    "until": ("bound", "until"), "day_before": ("bound", "day before"), "day_after": ("bound", "day after"),
+    "early": ("part", "early"), "mid": ("part", "mid"), "late": ("part", "late"),
     "week_of": ("part", "week"), **{name: ("part", name) for name in (*WEEKS, *HALVES)},
     "in": ("in", ""), "on": ("on", ""),
 }  # fmt: skip

@@ -171,7 +171,9 @@ def _with_ranges(text: str, spans: list[_Span], language: Language, today: date)
         if (found := next(filter(None, ways), None)) is not None:
             ranges.append(found)
         earlier = later
-    return [*ranges, *spans]
+    # "From 1 May to 7" is no range if "7 June" follows.
+    whole = [one for one in ranges if not any(span.start < one.end < span.end for span in spans)]
+    return [*whole, *spans]
 
 
 def _range(

@@ -120,8 +120,12 @@ def _middle(first: date, last: date) -> date:
 
 
 def bounded(window: Window, bound: str, today: date, *, ahead: bool) -> Window:
-    """Return the days before, after, since or until a window."""
+    """Return the days before, after, since or until a window, or the day beside it."""
     first, last = window
+    if bound == "day before":
+        return first - _DAY, first - _DAY
+    if bound == "day after":
+        return last + _DAY, last + _DAY
     start = today if ahead and today <= last else FIRST
     if bound == "before":
         return min(start, first - _DAY), first - _DAY
