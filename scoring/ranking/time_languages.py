@@ -282,6 +282,13 @@ class Language:
             found.append(Between(self._lead(lead), re.compile(link), self._tail(tail), first, last))
         return tuple(found)
 
+    @cached_property
+    def joined(self) -> re.Pattern[str]:
+        """Return the words between two times that are asked for together."""
+        return re.compile(
+            rf" (?:{'|'.join(self.listed('joined')) or '(?!)'}) (?:in |on |the |im |am |en |em |au )?"
+        )
+
     def _lead(self, words: str) -> re.Pattern[str] | None:
         return re.compile(rf"{self._start if not self.unspaced else ''}(?:{words})\Z") if words else None
 

@@ -168,12 +168,24 @@ def _with_ranges(text: str, spans: list[_Span], language: Language, today: date)
     earlier = None
     for later in spans:
         ways = (_range(text, words, earlier, later, language, today) for words in language.between)
-        if (found := next(filter(None, ways), None)) is not None:
+        found = next(filter(None, ways), None) or (earlier and _joined(text, earlier, later, language, today))
+        if found:
             ranges.append(found)
         earlier = later
     # "From 1 May to 7" is no range if "7 June" follows.
     whole = [one for one in ranges if not any(span.start < one.end < span.end for span in spans)]
     return [*whole, *spans]
+
+
+def _joined(text: str, earlier: _Span, later: _Span, language: Language, today: date) -> _Span | None:
+    """Return two times as one, such as `November and December`, if the second follows on the first."""
+    if not language.joined.fullmatch(text, earlier.end, later.start):
+        return None
+    first, last = _completed(earlier, later, language, today)
+    if (last[0] - first[1]).days != 1:
+        return None
+    certain = earlier.certain or later.certain
+    return _Span(earlier.start, later.end, "range", later.part, (first[0], last[1]), certain)
 
 
 def _range(
