@@ -18,6 +18,7 @@ _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_][\w'’-]*|[,;:()]")
 _QUOTED = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]|(?<=[:,] )['‘](.+)['’]")
 _LONGEST: Final = 26  # words of a sentence whose every phrase limits what it says (count)
 _FEW = 3  # words of a phrase that are read
+_STEM = 3  # minimum letters that two forms of a verb share (count)
 _VERBS: Final = (
     TABLES["verbs"] | CHANGING_TABLES["verbs"] | CHANGING_TABLES["change"] - CHANGING_TABLES["now"]
 )
@@ -27,6 +28,11 @@ _FORMS: Final = (
 )  # fmt: skip
 _TIMES: Final = frozenset({*DAY_KEYS, *MONTH_KEYS} - {"may", "mar", "sun"})
 _DATING: Final = SCOPE["season"] | DAY_KEYS.keys() | MONTH_KEYS.keys()
+_PERSON = re.compile(
+    r"\W*(?P<my>(?:My|Mein|Meine|Ma|Mon|Mi|Meu|Minha) )?(?P<who>[^\W\d_]+) (?:now |jetzt |only )?"
+    r"(?P<verb>[^\W\d_]+)"
+)
+_SPEAKER: Final = frozenset({"I", "Ich", "Je", "Yo", "Eu"})
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
 _NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm", "one"}
@@ -128,6 +134,7 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
     known = known | old.keys | old.low
     return (
         _is_of_others(old, new, known)
+        or _have_other_persons(older, newer)
         or _is_limited(old, new, known)
         or _is_other_attribute(old, new, known)
         or _is_unchanged(old, new)
@@ -141,6 +148,27 @@ def _is_of_others(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> 
     if any(new.low & SCOPE[name] and not old.low & SCOPE[name] for name in ("fiction", "rival")):
         return True
     return any(covered([noun], known) and not covered([part], known) for noun, part in new.parts)
+
+
+def _have_other_persons(older: str, newer: str) -> bool:
+    """Whether a speaker and somebody else do the same: I weigh, Tom now weighs."""
+    (who, deed), (other, other_deed) = _person_of(older), _person_of(newer)
+    size = max(_STEM, min(len(deed), len(other_deed)) - 1)
+    return who != other and "i" in (who, other) and bool(deed) and deed[:size] == other_deed[:size]
+
+
+@lru_cache(maxsize=2_048)
+def _person_of(sentence: str) -> tuple[str, str]:
+    """Return who a sentence begins with, and the verb behind; empty without them."""
+    begin = _PERSON.match(sentence)
+    if begin is None:
+        return "", ""
+    who = begin["who"].casefold()
+    if begin["who"] in _SPEAKER:
+        who = "i"
+    elif not begin["my"] and (who in FUNCTION or who in SCOPE["article"]):
+        return "", ""
+    return who, begin["verb"].casefold()
 
 
 def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:

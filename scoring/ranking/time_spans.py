@@ -178,7 +178,7 @@ def _with_ranges(text: str, spans: list[_Span], language: Language, today: date)
 
 
 def _joined(text: str, earlier: _Span, later: _Span, language: Language, today: date) -> _Span | None:
-    """Return two times as one, such as `November and December`, if the second follows on the first."""
+    """Return two times in a row as one range, such as `November and December`."""
     if not language.joined.fullmatch(text, earlier.end, later.start):
         return None
     first, last = _completed(earlier, later, language, today)

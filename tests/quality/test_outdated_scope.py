@@ -48,6 +48,11 @@ APART = [
     ("how many rooms does the flat have?", "The old flat has 3 rooms.", "The new flat has 4 rooms."),
     ("was kostet es ohne Karte?", "Ohne Karte kostet es 5 Euro.", "Mit Karte kostet es 3 Euro."),
     ("is the pool open?", "Before noon the pool is open.", "After noon the pool is not open."),
+    # another person
+    ("How much do I weigh?", "I weigh 71 kg.", "Tom now weighs 83 kg."),
+    ("wie viel verdiene ich?", "Ich verdiene 3000 Euro.", "Tom verdient jetzt 4000 Euro."),
+    ("how many mg does my mother take?", "My mother takes 5 mg of ramipril.",
+     "I now take 10 mg of ramipril."),
     # nothing in common
     ("When do we deploy?", "We deploy on Tuesdays.", "We upgraded the mail server to Debian 13."),
     ("harbour", "Harbour notes: the harbour has a harbour wall and a harbour light.",
