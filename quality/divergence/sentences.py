@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from slowwave.scoring.wordlists import words
+
 MAX_STATEMENTS = 16  # compared statements of each passage (count)
-_CONDITIONS = frozenset((
-    "if", "unless", "without", "perhaps", "maybe", "might", "could", "wenn", "falls", "ohne", "vielleicht",
-    "könnte", "si", "sauf", "sans", "peut", "sin", "quizás", "tal", "vez", "podría", "se", "sem", "talvez",
-    "poderia", "senza", "forse",
-))  # fmt: skip
+_CONDITIONS = frozenset(words("slowwave.quality", "conditions"))
 """Words of a condition or a doubt: two statements with one may both hold."""
 MAX_OTHER_WORDS = 4
 """Words that only one of two nearly equal statements has (count)."""
@@ -42,10 +40,10 @@ def worded_statements(text: str) -> list[tuple[frozenset[str], str]]:
 def nearly_equal(left: str, right: str) -> bool:
     """Whether a statement of each has nearly the same words, and no condition or doubt."""
     return any(
-        len(words ^ other_words) <= MAX_OTHER_WORDS
+        len(own_words ^ other_words) <= MAX_OTHER_WORDS
         and one != other
-        and _CONDITIONS.isdisjoint(words | other_words)
-        for words, one in worded_statements(left)
+        and _CONDITIONS.isdisjoint(own_words | other_words)
+        for own_words, one in worded_statements(left)
         for other_words, other in worded_statements(right)
     )
 

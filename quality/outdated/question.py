@@ -140,9 +140,10 @@ class Question:
         """Return the question that a statement answers: for any value that holds now, whatever it is."""
         read = _question(text)
         names_former = not read.keys.isdisjoint(FORMERLY)  # "the old bike" is not the new one
-        said = sentence_of(text)
+        sentence = sentence_of(text)
         # Where somebody lives or works is the value, which another statement need not have.
-        place = said.placed | (said.names - said.subject) if said.frames & _PLACES else frozenset()
+        is_placed = bool(sentence.frames & _PLACES)
+        place = sentence.placed | (sentence.names - sentence.subject) if is_placed else frozenset()
         asked = replace(
             read.asked, keys=read.asked.keys - place, values=frozenset(),
             is_past=read.asked.is_past and names_former,

@@ -265,7 +265,6 @@ def _spaced(text: str) -> Found:
     for match in _SPACED.finditer(text):
         if f"{match[1]}-{match[2]}".lower() not in _COMMON:
             yield match.start(), match.end(), numbered(match[0], match[2], code=match[1])
-
     for match in _SPACED_MIXED.finditer(text):
         yield match.start(), match.end(), segmented(match[0], [match[1].lower(), match[2].lower()])
     for match in _LOWER.finditer(text):

@@ -12,6 +12,7 @@ from slowwave.api.schemas import CorrectBody, Events, Listed, Page, Record, Reme
 from slowwave.errors import ArgumentError
 from slowwave.lifecycle.browse import STATES, STORED, BrowseOptions, browse
 from slowwave.lifecycle.newer_values import with_newer_values
+from slowwave.lifecycle.reading import record_of
 from slowwave.serving import saving
 from slowwave.serving.statuses import StatusError
 from slowwave.serving.tools import event_of, memory_forget
@@ -84,7 +85,7 @@ def correct(
 ) -> Stored:
     """Replace the text of a memory; history and labels stay. `If-Match` is required."""
     request.require_visible(memory_id)
-    request.memory.get(memory_id)
+    record_of(request.memory.tenant, memory_id)
     if if_match is None:
         raise StatusError(
             428, "If-Match is missing. Read the memory, and send its ETag as If-Match. Nothing was changed."

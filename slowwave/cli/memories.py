@@ -243,10 +243,11 @@ def forget(
 ) -> Output:
     """Hide a memory from searches. `slowwave unforget` undoes it; `slowwave erase` deletes."""
     from slowwave.home.visibility import HIDDEN, Viewer, may_see
+    from slowwave.lifecycle.reading import record_of
 
     with open_namespace(namespace) as memory:
         memory_id = reference(memory, "memory", memory_id)
-        record = memory.get(memory_id)
+        record = record_of(memory.tenant, memory_id)
         title = record.title if may_see(Viewer.REPORT, record.sensitivity, let_in=False) else HIDDEN
         done = memory.forget(memory_id)
         labels = memory.repetitions(memory_id) if done else {}

@@ -26,9 +26,8 @@ class ChunkedColumns:
     def __init__(self, *pieces: pa.Table) -> None:
         self._pieces = tuple(piece.combine_chunks() for piece in pieces)
         self._starts = np.cumsum([0, *(piece.num_rows for piece in pieces[:-1])])
-        self._folded: dict[
-            tuple[int, int, str, bool], _FoldedTexts
-        ] = {}  # by first row, rows, column, joined
+        # By first row, rows, column, and whether the texts are joined.
+        self._folded: dict[tuple[int, int, str, bool], _FoldedTexts] = {}
 
     def with_more(self, rows: pa.Table) -> ChunkedColumns:
         """Return these and more rows; existing rows are copied seldom."""

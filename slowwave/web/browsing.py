@@ -25,6 +25,7 @@ from slowwave.lifecycle.browse import (
 )
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.lifecycle.quarantine import NothingToReleaseError, file_of, held, label_of, redacted, release_id
+from slowwave.lifecycle.reading import record_of
 from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
@@ -227,13 +228,13 @@ def reversal_of(action: str, memory_ids: Sequence[str], tag: str = "") -> Revers
 
 def _forget(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
-        memory.get(memory_id)  # none is forgotten if one is unknown
+        record_of(memory.tenant, memory_id)  # none is forgotten if one is unknown
     return [memory_id for memory_id in memory_ids if memory.forget(memory_id)]
 
 
 def _unforget(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     for memory_id in memory_ids:
-        memory.get(memory_id)
+        record_of(memory.tenant, memory_id)
     return [memory_id for memory_id in memory_ids if memory.unforget(memory_id)]
 
 

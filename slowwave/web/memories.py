@@ -15,8 +15,8 @@ from slowwave.feedback.stats import stats as stats_of
 from slowwave.home.tenant import MemoryRecord, Saved
 from slowwave.home.visibility import HIDDEN, SECRET, Viewer, assistant_rows, is_open, open_rows, redact
 from slowwave.lifecycle.correcting import given_title
-from slowwave.lifecycle.newer_values import newer_values
 from slowwave.lifecycle.note_links import link_targets, linked_from
+from slowwave.lifecycle.reading import record_of
 from slowwave.search.subject_line import LineEntry, subject_line
 from slowwave.serving import saving
 from slowwave.store import one_of
@@ -54,7 +54,6 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     calls: list[Callable[[], Any]] = [
         lambda: request.memory.history(name, viewer=request.viewer),
         lambda: _labels(request, name),
-        lambda: newer_values(request.memory.tenant, [name]).get(name),
         lambda: linked_from(request.memory.tenant, given_title(record), record.source),
     ]
     if request.person:
@@ -62,7 +61,7 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
             lambda: _taught(request, name),
             lambda: stats_of(request.memory.home, record, as_of=request.now),
         ]
-    events, labels, newer, sources, *personal = together(*calls)
+    events, labels, sources, *personal = together(*calls)
     line, (links, addresses) = together(
         lambda: _line(request, record, events),
         lambda: _links(request, record, events, labels["links"] or (), sources),
@@ -70,7 +69,6 @@ def memory(request: PageRequest) -> ShownPage | Redirect:
     data: dict[str, Any] = {
         "record": record,
         "title_given": given_title(record),
-        "newer": newer,
         "text": record.content[:CHARACTERS],
         "more": max(0, len(record.content) - CHARACTERS),
         "events": _events(events[-EVENTS:], record.content),
@@ -258,7 +256,7 @@ def correct(request: PageRequest) -> Redirect | ShownPage:
             raise _ChangedSinceError(_CHANGED)
 
     content, title = _content(request, name), request.form.get("title", "").strip()
-    before = request.memory.get(name)
+    before = record_of(request.memory.tenant, name)
     labels = _labels_in(request, before.tags) | _closed_again(request, name)
     try:
         saved = saving.correct(request, name, content, title=title, check=check, labels=labels)
@@ -343,7 +341,7 @@ def _saved(request: PageRequest, saved: Saved, *, corrected: str = "", is_new_te
 
 
 def _linked(request: PageRequest, memory_id: str) -> Markup:
-    record = request.memory.get(memory_id)
+    record = record_of(request.memory.tenant, memory_id)
     return linked(memory_id, record.title if is_open(record.sensitivity) else "(secret)")
 
 
@@ -366,7 +364,7 @@ def forget(request: PageRequest) -> Redirect:
 
 def _about(request: PageRequest, name: str, begins: str, *then: str) -> Markup:
     """Return a notice with the linked title of a memory; a secret one's is hidden."""
-    record = request.memory.get(name)
+    record = record_of(request.memory.tenant, name)
     title = record.title if is_open(record.sensitivity) else HIDDEN
     return Markup("{}: {}. {}").format(begins, linked(name, title), " ".join(filter(None, then)))
 

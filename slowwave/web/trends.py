@@ -8,6 +8,7 @@ from typing import Any, Final
 from slowwave.errors import ArgumentError, NotFoundError
 from slowwave.evaluation.trend import Trend, trend_until
 from slowwave.lifecycle.correcting import given_title
+from slowwave.lifecycle.reading import record_of
 from slowwave.views import trend as wording
 from slowwave.views.grades import GRADES
 from slowwave.web.request import Image, PageRequest, PageRoute, Redirect, ShownPage
@@ -62,7 +63,7 @@ def judge(request: PageRequest) -> ShownPage:
     data: dict[str, Any] = {"total": total, "grades": GRADES, "states": STATES}
     for pair in pairs:
         try:
-            record = request.memory.get(pair.memory_id)
+            record = record_of(request.memory.tenant, pair.memory_id)
         except NotFoundError:  # an imported search may return objects that are no memories
             request.waits.settled(request.memory, pair.query, pair.memory_id)
             continue
