@@ -213,7 +213,7 @@ def get(
 
 def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Output:
     """Return the output that shows one memory in full."""
-    from slowwave.lifecycle.browse import state_of
+    from slowwave.lifecycle.browse import WORDS, state_of
     from slowwave.views.scores import outdated_text
 
     record = memory.get(memory_id)
@@ -225,7 +225,8 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
 
     def show() -> None:
         say(record.title, "bold")
-        say(f"{' + '.join(record.sources)} · {state_of(record.status)} · {record.memory_type}", "dim")
+        state = WORDS["superseded"] if record.outdated_by else state_of(record.status)  # as in a list
+        say(f"{' + '.join(record.sources)} · {state} · {record.memory_type}", "dim")
         if record.outdated_by:
             say(outdated_text(record.outdated_by, record.newer_title, record.valid_until), "yellow")
         say(record.content)
