@@ -346,7 +346,7 @@ def test_without_scripts_all_of_it_works(visitor, served, memory):
     page.get_by_role("button", name="answers in part").click()
     assert "Saved: answers in part" in page.get_by_role("status").first.inner_text()
     page.get_by_role("button", name="Sign out").click()
-    assert page.get_by_role("heading", name="Sign in").is_visible()
+    page.get_by_role("heading", name="Sign in").wait_for()
 
 
 def test_the_link_lets_the_person_at_the_machine_in_once(chromium, served):

@@ -128,7 +128,7 @@ def test_the_line_in_time_leads_from_an_old_value_to_the_one_that_holds(visitor,
     page.get_by_role("heading", name="Limit 4", level=1).wait_for()
     page.goto(f"{served.url}/memory/{served.ids['Timetable']}")
     page.get_by_role("link", name="earlier text of this memory").click()
-    assert page.evaluate("document.querySelector(':target').textContent.includes('half past eight')")
+    page.locator(":target", has_text="half past eight").wait_for()
 
 
 def test_a_preview_is_plain_and_both_counts_are_one(visitor, served, memory):
@@ -156,6 +156,7 @@ def test_an_unforgotten_memory_keeps_its_author_and_place(visitor, served, memor
     assert "by command line" in row.inner_text()
     row.get_by_role("link", name="Kiln", exact=True).click()
     history = page.locator("section", has=page.get_by_role("heading", name="History"))
+    page.wait_for_load_state()
     assert history.get_by_role("listitem").filter(has_text="No longer forgotten").count() == 1
 
 
@@ -169,6 +170,7 @@ def test_a_decision_shows_both_texts_with_what_differs(visitor, served, size):
     looked_at(page, "decisions")
     page.get_by_role("link", name="Compare both texts").first.click()
     page.get_by_role("heading", name=re.compile("^(Merge|Duplicate)"), level=1).wait_for()
+    page.wait_for_load_state()
     assert page.locator(".sides blockquote").count() == 2
     looked_at(page, "decision")
 
@@ -181,6 +183,6 @@ def test_refused_notes_stand_beside_what_they_repeat(visitor, served, size):
     assert row.locator("blockquote").first.inner_text() == LIMITS[5]
     looked_at(page, "quarantine")
     row.get_by_role("link", name="Limit again").click()
-    assert page.get_by_text("by claude").is_visible()
+    page.get_by_text("by claude").wait_for()
     page.get_by_text("Always let in notes of claude").click()
     looked_at(page, "refused")

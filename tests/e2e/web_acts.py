@@ -130,9 +130,10 @@ class Visit:
         self.opens_address = False
 
     def press(self, control: Any) -> None:
-        """Click on what can be seen and hit."""
+        """Click on what can be seen and hit; a page that it leads to is read only when it is whole."""
         self.reach(control)
         control.click()
+        self.page.wait_for_load_state("domcontentloaded")
 
     def button(self, name: str, among: Any = None) -> None:
         self.press((among or self.page).locator(f"button:visible:has-text('{name}')").first)
