@@ -26,8 +26,8 @@ _NAMED = (
 DATED = ("date", "month", "year", "quarter", "half", "season", "decade")
 OF_NOTES = ("noted_today", "noted_yesterday")
 """Kinds that are a time only in a question about notes, or after a bound."""
-_ORDERS = ("newest", "oldest")
-KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *_ORDERS)
+ORDERS = ("newest", "oldest")
+KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *ORDERS)
 _STATED = {*_PLAIN, *_COUNTED, *_NAMED, *DATED} - {"past", "some_past"}
 _NUMERIC = {
     "date": (
@@ -236,6 +236,10 @@ class Language:
             "year": rf"(?P<year>{year}|{_any(self.relative_years)})",
             "full": r"(?P<year>(?:19|20)\d\d)",
         }
+
+    def any_form(self, *kinds: str) -> re.Pattern[str]:
+        """Return a pattern of the forms of some kinds; each list has one or more."""
+        return re.compile("|".join(self._source(form) for kind in kinds for form in self.listed(kind)))
 
     def _whole(self, form: str) -> re.Pattern[str]:
         return re.compile(self._source(form))

@@ -1,4 +1,4 @@
-"""Questions that hold only a time and a word of noting: `what did I note last week?` (rule 3.13).
+"""Questions that hold only a time or an order: `what did I note last week?` (rule 3.13).
 
 No text fits such a question, so it is answered by the memories of its days. A word beyond those of the lists
 ``time_*.txt`` is a subject, and the question is searched as any other.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from slowwave.scoring.ranking.time_languages import WORD, Language, languages_known
+from slowwave.scoring.ranking.time_languages import ORDERS, WORD, Language, languages_known
 from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_words import looks_ahead, plain
 
@@ -26,11 +26,24 @@ class _Vocabulary:
     def __init__(self, language: Language) -> None:
         self.language = language
         self.noting = language.noting
+        self.of_notes = language.noting.difference(language.listed("happening"))
         self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
+
+    @cached_property
+    def _orders(self) -> dict[str, re.Pattern[str]]:
+        kinds = {order: (order, f"{order}_note") for order in ORDERS}
+        return {order: self.language.any_form(*several) for order, several in kinds.items()}
+
+    def order_in(self, text: str) -> TimeWords | None:
+        """Return the order by time that a question names: `my last note`."""
+        for order, pattern in self._orders.items():
+            if found := pattern.search(text):
+                return TimeWords(found[0].strip(), order=order)
+        return None
 
     def may_ask(self, text: str, words: frozenset[str]) -> bool:
         """Whether a question has a word of noting, and little else."""
@@ -65,7 +78,7 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
 def time_only(question: str, as_of: datetime) -> TimeWords | None:
     """Return the days of a question that holds only a time; else None.
 
-    A weekday is the last one before today.
+    A weekday is the last one before today. An order, as in `my newest note`, has all days until today.
 
     Args:
         question: Text of the query.
@@ -101,9 +114,12 @@ def _time_only(question: str, today: date) -> TimeWords | None:
         language = vocabulary.language
         ahead, day_first = looks_ahead(text, language), language.name != "en"
         asked = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
-        if asked is None or asked.since is None or asked.since > today:
+        if asked is None or asked.since is None:
+            asked = vocabulary.order_in(text)
+            asked = asked and asked._replace(until=today)
+        if asked is None or (asked.since is not None and asked.since > today):
             continue
         rest = vocabulary.rest(text.replace(asked.words, " ", 1))
-        if rest is not None and rest & vocabulary.noting:
+        if rest is not None and rest & (vocabulary.of_notes if asked.order else vocabulary.noting):
             return asked
     return None

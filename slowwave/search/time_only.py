@@ -1,4 +1,4 @@
-"""Candidates of a question that holds only a time: the memories of its days, newest first (rule 3.13)."""
+"""Memories for a question that holds only a time, in their order (rule 3.13)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
 def newest_of_days(
     space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int
 ) -> SearchCandidates:
-    """Return the newest memories that pass the filters, each with its first passage.
+    """Return the newest memories that pass the filters, or the oldest, each with its first passage.
 
     The log holds their order as strengths of a phrase, so a replay needs no clock.
 
@@ -61,7 +61,8 @@ def newest_of_days(
     start = time.perf_counter()
     signals = signals_in(space)
     rows = space.store.scan("memories", condition(signals, namespace, filters), columns=list(_NEWEST))
-    newest = rows.sort(_NEWEST, descending=[True, True, False]).head(limit)
+    newest_first = asked.order != "oldest"
+    newest = rows.sort(_NEWEST, descending=[newest_first, newest_first, False]).head(limit)
     order = newest.select(chunk_id=pl.col("memory_id").map_elements(_first_chunk, pl.String))
     chunks = space.store.read_by(
         "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)

@@ -66,7 +66,12 @@ def test_only_a_time_and_a_word_of_noting(question, days):
         "yesterday",
         "last week",
         "What did I note next week?",
-        "my newest notes",
+        "what happened last?",
+        "what did we do first?",
+        "what is the latest note about the harbour?",
+        "what is the latest version?",
+        "first aid notes",
+        "what is the last name of Tom?",
         "note 17 of last week",
         "Was habe ich gestern über den Hafen notiert?",
         "我昨天在港口记了什么？",
@@ -78,6 +83,23 @@ def test_a_subject_or_no_time_is_an_ordinary_question(question):
     assert time_only(question, FRIDAY) is None
 
 
+@pytest.mark.parametrize(
+    ("question", "order"),
+    [
+        ("what is my newest note?", "newest"), ("what is the last thing I saved?", "newest"),
+        ("What have I noted recently?", "newest"), ("my first note", "oldest"),
+        ("Was habe ich zuletzt notiert?", "newest"), ("meine erste Notiz", "oldest"),
+        ("¿Cuál es mi última nota?", "newest"), ("quelle est ma dernière note ?", "newest"),
+        ("qual é a minha última nota?", "newest"), ("最新的笔记", "newest"), ("मेरा सबसे नया नोट", "newest"),
+        ("أحدث الملاحظات", "newest"), ("最後に書いたメモ", "newest"), ("最初のメモ", "oldest"),
+    ],
+)  # fmt: skip
+def test_an_order_alone_has_all_days_until_today(question, order):
+    asked = time_only(question, FRIDAY)
+    assert asked is not None
+    assert (asked.since, asked.until, asked.order) == (None, TODAY, order)
+
+
 def test_on_a_monday_since_monday_is_the_week_before():
     asked = time_only("what's new since Monday?", datetime(2026, 3, 9, tzinfo=UTC))
     assert (asked.since, asked.until) == (date(2026, 3, 2), MONDAY)
@@ -86,4 +108,4 @@ def test_on_a_monday_since_monday_is_the_week_before():
 @given(st.text(max_size=MAX_CHARACTERS + 5))
 def test_any_text_is_read(text):
     asked = time_only(text, FRIDAY)
-    assert asked is None or asked.since <= asked.until
+    assert asked is None or (asked.since or date.min) <= asked.until
