@@ -47,7 +47,7 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
 def newest_of_days(
     space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int
 ) -> SearchCandidates:
-    """Return the newest memories that pass the filters, or the oldest, each with its first passage.
+    """Return the newest or oldest memories that pass the filters, each with its first passage.
 
     The log holds their order as strengths of a phrase, so a replay needs no clock.
 
