@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
@@ -12,6 +12,9 @@ from slowwave.quality.outdated.tokens import MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
 _PREFIX = 5  # letters of the shorter of two words that are alike
+_ALTERNATE: Final = frozenset({"second", "other"})
+_ALSO: Final = frozenset({"and", "but", "on", "at", "in", "for", "from", "since", "now"})
+"""Words after "too" that leave it an addition."""
 _ENDING = 3  # letters by which the longer one may be longer
 
 
@@ -83,6 +86,22 @@ def changes_nothing(spaced: str) -> bool:
     """
     is_denied = _UNCHANGED.search(spaced) is not None and not _AFTER_ALL.search(spaced)
     return is_denied or _PASSING.search(spaced) is not None
+
+
+def adds(words: Sequence[str]) -> bool:
+    """Whether a sentence adds something, as "also" says; "too often" and "every second week" do not.
+
+    Args:
+        words: Its words in lower case, in their order.
+    """
+    return any(
+        word in TABLES["more"]
+        and not (
+            word == "too" and at + 1 < len(words) and words[at + 1].isalpha() and words[at + 1] not in _ALSO
+        )
+        and not (word in _ALTERNATE and at and words[at - 1] in TABLES["every"])
+        for at, word in enumerate(words)
+    )
 
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:

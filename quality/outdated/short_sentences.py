@@ -10,7 +10,14 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, WEEKDAY_KEYS
-from slowwave.quality.outdated.change_words import FRAMES, FUNCTION, TABLES, changes_nothing, content_key
+from slowwave.quality.outdated.change_words import (
+    FRAMES,
+    FUNCTION,
+    TABLES,
+    adds,
+    changes_nothing,
+    content_key,
+)
 
 MAX_CHARACTERS = 300
 """Length of a text that counts as a short note (characters)."""
@@ -36,14 +43,7 @@ _SPLIT = re.compile(
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
 _STOPS: Final = frozenset({",", ";", ":", "to", "for", "nach", "auf", "zu", "a", "à"})
 _ANOTHER: Final = frozenset({"a", "an", "another", "ein", "eine", "einen", "un", "una", "une", "um", "uma"})
-_EVERY: Final = frozenset(
-    {"every", "all", "each", "any", "both", "everyone", "alle", "jede", "jeden", "todos", "tous"}
-)
 _IN: Final = frozenset({"in", "im", "en", "em"})
-_MY: Final = frozenset(
-    {"my", "our", "mein", "meine", "unser", "unsere", "mi", "mon", "ma", "notre", "nuestro", "nuestra"}
-)
-_I: Final = frozenset({"i", "we", "i'm", "i've", "we're", "we've", "ich", "wir", "yo", "je", "nous"})
 _OF: Final = frozenset({"of", "von", "de", "di"})
 _RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
 _FAR: Final = frozenset({"far", "away", "different"})
@@ -220,7 +220,7 @@ def sentence_of(text: str) -> ShortSentence:
             if at and low[at - 1] in _IN and _is_month(tokens[at], word)
         ),
         of_kin=_of_kin(low, keys),
-        says_i=not _I.isdisjoint(low),
+        says_i=not TABLES["saying_i"].isdisjoint(low),
         possessed=frozenset(
             key
             for at, (key, word) in enumerate(zip(keys, low, strict=True))
@@ -232,7 +232,7 @@ def sentence_of(text: str) -> ShortSentence:
         is_question=text.rstrip().endswith("?"),
         is_unsure=not (TABLES["unsure"] - ({"may"} if "date" in kinds else set())).isdisjoint(low)
         or changes_nothing(spaced),
-        is_more=not TABLES["more"].isdisjoint(low),
+        is_more=adds(low),
         is_negated=bool(_NEGATED.search(spaced)),
         is_provisional=_has(spaced, low, TABLES["provisional"]),
     )
@@ -321,7 +321,7 @@ def _after(low: Sequence[str], keys: Sequence[str], prepositions: Set[str]) -> f
 
 def _may_be_skipped(word: str, key: str) -> bool:
     """Whether a word may stand between a preposition and its noun."""
-    return word in TABLES["new"] or not (key or _NUMBER.match(word) or word in _EVERY)
+    return word in TABLES["new"] or not (key or _NUMBER.match(word) or word in TABLES["every"])
 
 
 def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[tuple[str, str]]:
@@ -348,7 +348,7 @@ def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> 
 
 def _of_kin(low: Sequence[str], keys: Sequence[str]) -> bool:
     subject = _subject(low, keys)
-    return any(key in subject and at and low[at - 1] in _MY for at, key in enumerate(keys))
+    return any(key in subject and at and low[at - 1] in TABLES["my"] for at, key in enumerate(keys))
 
 
 def _subject(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:

@@ -174,7 +174,12 @@ class Searcher:
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
         outdated = outdated_candidates(
-            query, channels["vector_rank"], channels["bm25_rank"], shown, now, chunks.first_texts
+            query,
+            channels["vector_rank"],
+            channels["bm25_rank"],
+            shown,
+            _moment_asked(asked_time, now),
+            chunks.first_texts,
         )
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
@@ -337,6 +342,13 @@ def _same_as(
 def _follows(rows: pa.Table) -> dict[str, str]:
     pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
     return {memory: previous for memory, previous in pairs if previous}
+
+
+def _moment_asked(asked: TimeWords | None, now: datetime | None) -> datetime | None:
+    """Return the moment that a question asks about: the end of a past window, else that of the search."""
+    if now is None or asked is None or asked.until is None or asked.until >= now.date():
+        return now
+    return datetime.combine(asked.until, datetime.max.time(), now.tzinfo)
 
 
 def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, float]:

@@ -1,0 +1,95 @@
+"""Updates under another title, and notes whose titles tell two things apart (rule 3.12)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
+
+JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+
+UPDATES = [
+    (
+        "when does the kiln club fire?",
+        "Firing plan", "The kiln club fires its pots on Friday evenings in the shed.",
+        "New kiln hours", "Pots of the kiln club are fired on Sundays now, as the shed is let on Fridays.",
+    ),
+    (
+        "who delivers our flour?",
+        "Flour supplier", "Flour for the bakery comes from the Hollin mill.",
+        "Mill dropped", "We switched from the Hollin mill to Burbage for flour.",
+    ),
+    (
+        "what is the rent of the allotment?",
+        "Allotment costs", "The allotment costs 80 euros a year, water included.",
+        "Letter of the association", "From April the allotment has been raised to 95 euros, water included.",
+    ),
+    (
+        "which tablets does Nan take?",
+        "Nan's medicine", "Nan takes Torvan tablets with her breakfast.",
+        "Doctor's visit", "Nan no longer takes Torvan tablets, the doctor gave her drops.",
+    ),
+    (
+        "wo trainiert die Staffel?",
+        "Training der Staffel", "Die Staffel trainiert dienstags im Stadtbad.",
+        "Umzug ins Freibad", "Die Staffel trainiert jetzt mittwochs im Freibad, nicht mehr im Stadtbad.",
+    ),
+]  # fmt: skip
+APART = [
+    (  # two offices
+        "when does the Leith office open?",
+        "Leith office", "The office opens at 8:00 and has a desk for visitors.",
+        "Troon office", "The office now opens at 9:00 and has a desk for visitors.",
+    ),
+    (  # islands, which the texts do not name
+        "how long does the battery of Skerry last?",
+        "Skerry", "The battery of its gauge lasts 5 weeks.",
+        "Ness", "The battery of its gauge now lasts 6 weeks.",
+    ),
+    (  # the limit of another thing
+        "what is the limit of the ferry?",
+        "Ferry", "The ferry takes 40 cars on each crossing.",
+        "Cars at the pier", "Since May 12 cars may wait at the pier.",
+    ),
+    (  # an addition
+        "when does the choir sing?",
+        "Choir evenings", "The choir sings on Tuesdays in the chapel.",
+        "Second evening", "The choir now also sings on Thursdays in the chapel.",
+    ),
+    (  # another unit
+        "what is the quota of the account?",
+        "Account quota", "An account may send 60 messages a minute.",
+        "Raised for partners", "We raised what an account may send to 100 megabytes a day.",
+    ),
+    (  # somebody else's
+        "when is the swimming lesson?",
+        "Lesson", "The swimming lesson of Ella is on Tuesdays.",
+        "Pool news", "Tom's swimming lesson was moved to Thursdays.",
+    ),
+]  # fmt: skip
+
+
+def notes(old_title, old, new_title, new):
+    return [
+        DatedPassage("old", old_title, old, "internal", JANUARY, JANUARY),
+        DatedPassage("new", new_title, new, "internal", MARCH, MARCH),
+    ]
+
+
+@pytest.mark.parametrize(("question", *("old_title", "old", "new_title", "new")), UPDATES)
+def test_what_a_newer_note_changes_is_outdated(question, old_title, old, new_title, new):
+    older, newer = notes(old_title, old, new_title, new)
+    assert {
+        name: found.newest for name, found in outdated_memories(Question.of(question), [older, newer]).items()
+    } == {"old": "new"}
+    assert first_newer([older], [newer]) == newer
+
+
+@pytest.mark.parametrize(("question", *("old_title", "old", "new_title", "new")), APART)
+def test_notes_that_both_hold_are_left_alone(question, old_title, old, new_title, new):
+    older, newer = notes(old_title, old, new_title, new)
+    assert outdated_memories(Question.of(question), [older, newer]) == {}
+    assert first_newer([older], [newer]) is None
