@@ -61,3 +61,10 @@ def test_a_secret_update_is_in_no_mark_and_a_forgotten_one_ends_it(memory, open_
 def test_the_setting_turns_it_off(memory, open_memory):
     plain = open_memory(ranking={"mark_outdated": False})
     assert [(one.text, one.outdated_by) for one in plain.search(QUESTION)] == [(OLD, ""), (NEW, "")]
+
+
+def test_a_question_about_a_past_time_has_the_value_of_that_time(memory):
+    assert [one.outdated_by for one in memory.search("What is the API limit since March 2026?")][:1] == [""]
+    asked = memory.search("What is the API limit of February 2026?")
+    assert (asked[0].text, asked[0].outdated_by) == (OLD, "")
+    assert memory.search(QUESTION)[1].outdated_by
