@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -25,10 +25,9 @@ _ASKS: Final = {
     "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
 }
 _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
-_MEASURES: Final = frozenset(map(content_key, UNITS))
+MEASURES: Final = frozenset(map(content_key, UNITS))
 """Keys of units, which name no subject: not all that takes hours is one thing."""
-_NO_SUBJECT: Final = GENERIC | CHANGING
-_SHARED = 2  # content words by which two notes in different words have one subject
+NO_SUBJECT: Final = GENERIC | CHANGING
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 
 
@@ -97,9 +96,9 @@ def announces_change(
     pairs = [
         (old, new)
         for new in newer.sentences
-        if _may_replace(new)
+        if may_replace(new)
         for old in older.sentences
-        if _may_be_replaced(old) and (new.cues or old.is_provisional)
+        if may_be_replaced(old) and (new.cues or old.is_provisional)
     ]
     if not pairs or are_apart(question, older, newer):
         return False
@@ -113,64 +112,17 @@ def announces_change(
     )
 
 
-def changes_its_subject(
-    older: ShortText, newer: ShortText, titles: tuple[frozenset[str], frozenset[str]], *, told_apart: bool
-) -> bool:
-    """Whether a newer text says in other words that something has changed.
-
-    Both share words of a subject, and a value of one kind or what has ended.
-
-    Args:
-        older: ShortText with the earlier statement.
-        newer: ShortText with the change.
-        titles: Keys of the titles of both.
-        told_apart: Whether the titles may tell two things apart. Then the texts share one word more, and not
-            all of the older one.
-    """
-    if older.speaker or newer.speaker:
-        return False
-    told = [sentence for sentence in older.sentences if _may_be_replaced(sentence)]
-    news = [sentence for sentence in newer.sentences if _may_replace(sentence)]
-    if not told or not any(sentence.cues for sentence in news):
-        return False
-    old_keys, new_keys = (_subject_keys(sentences) for sentences in (told, news))
-    shared = len(covered(old_keys, new_keys))
-    if told_apart and shared >= len(old_keys):  # the same words, of two offices
-        return False
-    shared -= told_apart
-    names, old_values, old_kinds = (_all(told, name) for name in ("names", "values", "kinds"))
-    ended = frozenset(one for one in newer.former if one in old_values or covered([one], old_keys))
-    has_value = bool(ended) or bool(old_kinds & _all(news, "kinds") and _all(news, "values") - old_values)
-    if not (shared >= _SHARED and has_value) and not (shared > 0 and ended & (names | old_values)):
-        return False
-    known = titles[0] | old_keys
-    return any(
-        not (_has_other_owner(old, new) or _has_other_unit(old, new))
-        and not has_other_scope(old.text, new.text, known)
-        for new in news
-        for old in told
-        if covered(old.keys, new.keys) - _NO_SUBJECT
-    )
-
-
-def _has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
+def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
+    """Whether a newer sentence is about somebody else's."""
     if old.of_speaker != new.of_speaker and (new.of_others or new.of_listener) and not new.of_speaker:
         return True
     owners = new.possessed - GENERIC
     return bool(owners - covered(owners, old.keys))
 
 
-def _has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
+def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
+    """Whether two sentences count in units or rates that differ."""
     return _differ(old.units, new.units) or _differ(old.rates, new.rates)
-
-
-def _all(sentences: Sequence[ShortSentence], name: str) -> frozenset[str]:
-    """Return all of one attribute of some sentences."""
-    return frozenset().union(*(getattr(sentence, name) for sentence in sentences))
-
-
-def _subject_keys(sentences: Sequence[ShortSentence]) -> frozenset[str]:
-    return frozenset().union(*(sentence.keys for sentence in sentences)) - _NO_SUBJECT - _MEASURES
 
 
 def are_apart(question: AskedWords, older: ShortText, newer: ShortText) -> bool:
@@ -214,11 +166,13 @@ def _own_qualifiers(
     return found - covered(found, other.keys)
 
 
-def _may_replace(sentence: ShortSentence) -> bool:
+def may_replace(sentence: ShortSentence) -> bool:
+    """Whether a sentence states something that may replace what another one states."""
     return sentence.size <= LONGEST and not (sentence.is_question or sentence.is_unsure or sentence.is_more)
 
 
-def _may_be_replaced(sentence: ShortSentence) -> bool:
+def may_be_replaced(sentence: ShortSentence) -> bool:
+    """Whether a sentence states something that another one may replace."""
     of_listener = sentence.of_listener and not sentence.of_speaker
     return sentence.size <= LONGEST and not sentence.is_question and not of_listener
 
@@ -244,14 +198,14 @@ class _ComparedSentences:
         self.added = covered(asked, new.keys) - self.topic
         self.is_other_name = not names.isdisjoint(self.missing | self.added)
         self.is_other_value = (question.values & old.values) != (question.values & new.values)
-        self.shared = covered(old.keys, new.keys) - _NO_SUBJECT - _MEASURES
+        self.shared = covered(old.keys, new.keys) - NO_SUBJECT - MEASURES
         if old_title:
-            self.shared |= covered(old_title, new.keys | context) - _NO_SUBJECT
+            self.shared |= covered(old_title, new.keys | context) - NO_SUBJECT
         ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
         self.former = ended
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
-        self.fresh = new.keys - covered(new.keys, old.keys) - (_NO_SUBJECT - new.names)
-        self.is_other_unit = _has_other_unit(old, new)
+        self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
+        self.is_other_unit = has_other_unit(old, new)
         self.has_kind = bool(old.kinds & new.kinds) or (
             (bool(old.kinds & _TIMES) or _may_be_time(old))
             and (bool(new.kinds & _TIMES) or _may_be_time(new))
@@ -271,7 +225,7 @@ class _ComparedSentences:
         """Whether owners, names and values of the question agree."""
         old, new = self.old, self.new
         owners = covered(old.possessed ^ new.possessed, self.topic)
-        if _has_other_owner(old, new) or (covered(owners, old.keys) and covered(owners, new.keys)):
+        if has_other_owner(old, new) or (covered(owners, old.keys) and covered(owners, new.keys)):
             return False
         return not self.is_other_value and not self.is_other_name and not (
             self.added and not self.former_value

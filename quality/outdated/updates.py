@@ -10,13 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from slowwave.quality.outdated.announced import (
-    announces_change,
-    are_apart,
-    changes_its_subject,
-    says_of,
-)
-from slowwave.quality.outdated.change_words import covered
+from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.dates import is_to_come, written_date
 from slowwave.quality.outdated.question import Question, asked_keys
 from slowwave.quality.outdated.relation import may_replace, replaces
@@ -227,12 +221,11 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         return False
     if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
         return False
-    texts, titles = (read(older.text), read(newer.text)), _titles(older, newer)
-    if _one_subject(older, newer):
-        is_change = announces_change(question.asked, *texts, titles)
-    else:
-        is_change = changes_its_subject(*texts, titles, told_apart=_are_told_apart(older, newer))
-    return is_change and not is_to_come(newer.text, newer.moment)
+    return (
+        _one_subject(older, newer)
+        and announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+        and not is_to_come(newer.text, newer.moment)
+    )
 
 
 def _are_apart(question: Question, older: str, newer: str) -> bool:
@@ -337,21 +330,6 @@ def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
         return True
     keys = [asked_keys(title) for title in titles]
     return not (keys[0] - keys[1] and keys[1] - keys[0])
-
-
-def _are_told_apart(passage: DatedPassage, other: DatedPassage) -> bool:
-    """Whether each of two titles has a word that tells two things apart.
-
-    The other memory lacks that word. Titles of two offices share another one; those of two islands are names
-    that their texts lack.
-    """
-    titles = [asked_keys(one.title) for one in (passage, other)]
-    texts = [asked_keys(one.text) for one in (passage, other)]
-    own = [titles[at] - covered(titles[at], titles[1 - at] | texts[1 - at]) for at in (0, 1)]
-    if titles[0] & titles[1]:
-        return all(own)
-    are_names = all(word[:1].isupper() for one in (passage, other) for word in one.title.split())
-    return are_names and all(own[at] - covered(own[at], texts[at]) for at in (0, 1))
 
 
 def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:

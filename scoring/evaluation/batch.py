@@ -39,6 +39,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "same_as": pl.Map(pl.String, pl.String),
     "times": pl.Map(pl.String, pl.Float64),
     "outdated": pl.Map(pl.String, pl.String),
+    "maybe_outdated": pl.Map(pl.String, pl.String),
     "states": pl.Map(pl.String, _STATE),
     "confidence": pl.Map(pl.String, pl.List(pl.String)),
     "superseded": pl.List(pl.String),
@@ -124,6 +125,7 @@ class Batch:
             **states.pairs("follows", "follower", "followed"),
             **states.pairs("same_as", "duplicate", "original"),
             **states.pairs("outdated", "outdated", "newest"),
+            **states.pairs("maybe_outdated", "earlier", "later"),
         )
         return cls(
             columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))

@@ -145,6 +145,7 @@ class Candidates:
         times: how well a memory answers the time that the query asks for, in (0, 1]; empty without one.
         time_words: the query's words for it; shown only, not in `to_dict`.
         outdated: the memory with the next value, by memory with an earlier value of it (rule 3.12).
+        maybe_outdated: a newer memory that may replace it, by memory.
         states: feedback state by memory; absent is neutral.
         confidence: by memory; absent is medium.
         superseded: memories that a newer one superseded; present only if the search includes them.
@@ -173,6 +174,7 @@ class Candidates:
     times: Mapping[str, float] = field(default_factory=dict)
     time_words: str = ""
     outdated: Mapping[str, str] = field(default_factory=dict)
+    maybe_outdated: Mapping[str, str] = field(default_factory=dict)
     states: Mapping[str, MemoryState] = field(default_factory=dict)
     confidence: Mapping[str, Confidence] = field(default_factory=dict)
     superseded: Set[str] = frozenset()
@@ -238,6 +240,7 @@ class Candidates:
             "same_as": dict(self.same_as),
             "times": dict(self.times) or None,
             "outdated": dict(self.outdated),
+            "maybe_outdated": dict(self.maybe_outdated) or None,
             "states": {memory: _state_data(state) for memory, state in self.states.items()},
             "confidence": {memory: list(confidence) for memory, confidence in self.confidence.items()},
             "superseded": sorted(self.superseded) or None,
@@ -271,6 +274,7 @@ class Candidates:
             same_as=data.get("same_as") or {},
             times=data.get("times") or {},
             outdated=data.get("outdated") or {},
+            maybe_outdated=data.get("maybe_outdated") or {},
             states={memory: _state(entry) for memory, entry in data["states"].items()},
             confidence={memory: Confidence(*entry) for memory, entry in data["confidence"].items()},
             superseded=frozenset(data["superseded"] or ()),

@@ -54,6 +54,8 @@ class Columns:
         original: (d,) the memory that its group is named by.
         outdated: (u,) a memory with an earlier value than another one of the same search.
         newest: (u,) the memory with the newest value.
+        earlier: (e,) a memory that another one of the same search may replace.
+        later: (e,) that newer memory.
     """
 
     starts: Integers
@@ -93,6 +95,8 @@ class Columns:
     original: Integers
     outdated: Integers
     newest: Integers
+    earlier: Integers
+    later: Integers
 
     def __len__(self) -> int:
         """Number of searches."""
@@ -175,6 +179,7 @@ class Columns:
         turns = present[self.follower] & present[self.followed]
         alike = present[self.duplicate] & present[self.original]
         updated = present[self.outdated] & present[self.newest]
+        unsure = present[self.earlier] & present[self.later]
         return replace(
             self,
             starts=np.concatenate([[0], np.cumsum(present)])[self.starts],
@@ -192,6 +197,8 @@ class Columns:
             original=new_place[self.original[alike]],
             outdated=new_place[self.outdated[updated]],
             newest=new_place[self.newest[updated]],
+            earlier=new_place[self.earlier[unsure]],
+            later=new_place[self.later[unsure]],
         )
 
 
@@ -216,7 +223,8 @@ _UNRATED = {
 }  # fmt: skip
 _UNKNOWN = {**_UNRATED, "trigger": 0.0, "time": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
 _POINTERS = (
-    "voted", "doubted", "follower", "followed", "duplicate", "original", "outdated", "newest",
+    "voted", "doubted", "follower", "followed", "duplicate", "original", "outdated", "newest", "earlier",
+    "later",
 )  # fmt: skip
 
 
@@ -260,6 +268,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
     follower, followed = _pairs(candidates.follows, place)
     duplicate, original = _pairs(candidates.same_as, place)
     outdated, newest = _pairs(candidates.outdated, place)
+    earlier, later = _pairs(candidates.maybe_outdated, place)
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -284,6 +293,8 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         original=original,
         outdated=outdated,
         newest=newest,
+        earlier=earlier,
+        later=later,
     )
     return columns, names
 

@@ -135,7 +135,7 @@ class ScoreExplainer:
             votes += " on questions like this" if of_question else ""
             rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
         if term["update"]:
-            rows.append(Contribution("outdated", "text", "newer than an outdated result", term["update"]))
+            rows.append(Contribution("outdated", "text", "newer word on the same thing", term["update"]))
         if term["clamp"]:
             rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
         return tuple(rows)

@@ -22,6 +22,8 @@ from slowwave.scoring.validation import CAP
 BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 CHAIN = 6  # maximum length of a chain of newer values (count)
+WELL = 0.5
+"""Share of the best fit from which a newer memory ranks above one that it may replace."""
 LEAST_OF_TIME = 0.5  # share of the cut that a memory of the time asked for has to reach
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
@@ -47,7 +49,7 @@ class ScoredMemories:
         multiplier: (m,) from not-useful votes.
         penalty: (m,) loss by the multiplier, 0 or less.
         weak: (m,) whether the cut leaves a memory out: its fit is below the policy's share of the best one.
-        update: (m,) what raises a memory above those with an earlier value of the same thing (rule 3.12).
+        update: (m,) what raises a memory above those that it replaces, or may replace (rule 3.12).
         newest: (m,) memory with the next value for an outdated one, else -1.
         clamp: (m,) difference that the limits of [0, 1] make.
         raw: (m,) score before the limits; sorts the results unless the policy clamps.
@@ -149,14 +151,16 @@ class ScoredMemories:
         """
         update: Floats = np.zeros(len(self.raw))
         columns = self._columns
-        if not self._policy.mark_outdated or not len(columns.outdated):
+        if not self._policy.mark_outdated or not (len(columns.outdated) or len(columns.earlier)):
             return update
+        earlier, later = self._fitting()
         trusted = self.multiplier[columns.newest] >= BLOCKED_BELOW
         for _ in range(CHAIN):
             raised = trusted & ~self.weak[columns.outdated]
             outdated, newest = columns.outdated[raised], columns.newest[raised]
             self.weak[newest] = False
             np.maximum.at(self.fit, newest, self.fit[outdated])
+            outdated, newest = np.append(outdated, earlier), np.append(newest, later)
             score = self.raw + update
             below = score[newest] <= score[outdated]
             if not below.any() and np.array_equal(raised, trusted & ~self.weak[columns.outdated]):
@@ -166,6 +170,15 @@ class ScoredMemories:
         kept = ~(self.weak[columns.outdated] | self.weak[columns.newest])
         self.newest[columns.outdated[kept]] = columns.newest[kept]
         return update
+
+    def _fitting(self) -> tuple[Integers, Integers]:
+        """Return the pairs of which the newer memory, which may replace the other one, fits well."""
+        columns = self._columns
+        best = greatest(self.fit, columns.starts)[columns.search[columns.later]]
+        fits = (self.fit[columns.later] >= WELL * best) & ~self.weak[columns.earlier]
+        fits &= self.multiplier[columns.later] >= BLOCKED_BELOW
+        self.weak[columns.later[fits]] = False
+        return columns.earlier[fits], columns.later[fits]
 
     def order(self) -> Integers:
         """Return the memories search by search, best first, (m,); ties go by memory id."""

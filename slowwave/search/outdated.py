@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dates import written_date
+from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
@@ -27,8 +28,8 @@ def outdated_candidates(
     shown: pa.Table,
     now: datetime | None,
     first_texts: Callable[[Sequence[str]], Mapping[str, str]],
-) -> dict[str, Outdated]:
-    """Return the newer memories of each candidate with an outdated value.
+) -> tuple[dict[str, Outdated], dict[str, str]]:
+    """Return the newer memories of each candidate with an outdated value, and those that may replace one.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
@@ -42,12 +43,13 @@ def outdated_candidates(
     """
     question = Question.of(query)
     if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
-        return {}
+        return {}, {}
     unranked = FURTHER + 1
     rank = np.minimum(
         np.where(vector_rank > 0, vector_rank, unranked), np.where(bm25_rank > 0, bm25_rank, unranked)
     )
     best = np.flatnonzero(rank <= COMPARED)
+    best = best[np.argsort(rank[best], kind="stable")]
     further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
     telling: list[int] = []
     if question.kinds:
@@ -55,12 +57,14 @@ def outdated_candidates(
         may_tell = may_tell_more(texts, question.keys, counts=bool(question.counted))
         telling = further[may_tell].tolist()
     near, more = _Passages(shown, best.tolist()), _Passages(shown, telling)
-    found = outdated_memories(question, near.of({}, now), more.of({}, now))
+    passages = near.of({}, now)
+    found = outdated_memories(question, passages, more.of({}, now))
     if found and (later := near.later | more.later):  # few searches find any: others do not read the dates
         dates = {name: written_date(text) for name, text in first_texts(sorted(later)).items()}
         if any(dates.values()):
             found = outdated_memories(question, near.of(dates, now), more.of(dates, now))
-    return found
+    likely = likely_changes(question, passages)
+    return found, {older: newer for older, newer in likely.items() if older not in found}
 
 
 class _Passages:

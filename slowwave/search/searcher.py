@@ -173,7 +173,7 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         asked_time = None if now is None else time_words(query, now)
-        outdated = outdated_candidates(
+        outdated, maybe_outdated = outdated_candidates(
             query,
             channels["vector_rank"],
             channels["bm25_rank"],
@@ -195,6 +195,7 @@ class Searcher:
             times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in outdated.items()},
+            maybe_outdated=maybe_outdated,
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),

@@ -134,7 +134,16 @@ CANDIDATE_COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"
 """Candidate columns beside ``chunk_id``; none is stored without candidates."""
 OPTIONAL_COLUMNS = ("title", "coverage", "rerank")
 """Candidate columns that only some searches read."""
-MEMORY_MAPS = ("triggers", "follows", "same_as", "outdated", "times", "states", "confidence")
+MEMORY_MAPS = (
+    "triggers",
+    "follows",
+    "same_as",
+    "outdated",
+    "maybe_outdated",
+    "times",
+    "states",
+    "confidence",
+)
 """Fields about the memories of the candidates, by their ids."""
 
 

@@ -1,0 +1,108 @@
+"""Newer notes that may replace older ones: not sure enough for a mark, but they rank first (rule 3.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from slowwave.quality.outdated.announced import (
+    MEASURES,
+    NO_SUBJECT,
+    has_other_owner,
+    has_other_unit,
+    may_be_replaced,
+    may_replace,
+)
+from slowwave.quality.outdated.change_words import covered
+from slowwave.quality.outdated.dates import is_to_come
+from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.scope import has_other_scope
+from slowwave.quality.outdated.short_sentences import ShortSentence, announces, is_note, read
+from slowwave.quality.outdated.updates import DatedPassage, order_in_time
+from slowwave.quality.outdated.values import numbers_in
+
+MIN_SHARED: Final = 2
+"""Content words that two notes of one subject share (count)."""
+_FURTHER: Final = 2  # words more, if their titles may tell two things apart
+
+
+def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict[str, str]:
+    """Return the newer memory that may replace it, by memory.
+
+    Both are short notes that share words, and the newer one has a word of change. Of several newer ones the
+    first of `passages` counts.
+
+    Args:
+        question: Of the search. Only one for a value that holds now has such pairs.
+        passages: Passages that the search found, best first.
+    """
+    if not question.kinds or not question.is_present or question.asked.is_past:
+        return {}
+    notes = [passage for passage in passages if is_note(passage.text)]
+    newer = [note for note in notes if announces(note.text) and not is_to_come(note.text, note.moment)]
+    following: dict[str, str] = {}
+    for older in notes if newer else ():
+        if older.memory_id in following:
+            continue
+        moment = order_in_time(older)
+        for later in newer:
+            if (
+                order_in_time(later) > moment
+                and later.memory_id != older.memory_id
+                and later.sensitivity == older.sensitivity
+                and not (question.digits & numbers_in(older.text)) - numbers_in(later.text)
+                and may_change(older, later)
+            ):
+                following[older.memory_id] = later.memory_id
+                break
+    return following
+
+
+def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note, which has a word of change, may be about what an older one says."""
+    told, news = _told(older.text), _news(newer.text)
+    if not told or not any(sentence.cues for sentence in news):
+        return False
+    old_keys, new_keys = _subject_keys(told), _subject_keys(news)
+    shared = len(covered(old_keys, new_keys))
+    if shared < MIN_SHARED:
+        return False
+    if _are_told_apart(older, newer) and (shared >= len(old_keys) or shared < MIN_SHARED + _FURTHER):
+        return False
+    return any(
+        not (has_other_owner(old, new) or has_other_unit(old, new))
+        and not has_other_scope(old.text, new.text, old_keys)
+        for new in news
+        for old in told
+    )
+
+
+@lru_cache(maxsize=4_096)  # a passage is compared in many searches
+def _told(text: str) -> tuple[ShortSentence, ...]:
+    return tuple(sentence for sentence in read(text).sentences if may_be_replaced(sentence))
+
+
+@lru_cache(maxsize=4_096)
+def _news(text: str) -> tuple[ShortSentence, ...]:
+    return tuple(sentence for sentence in read(text).sentences if may_replace(sentence))
+
+
+@lru_cache(maxsize=8_192)
+def _subject_keys(sentences: tuple[ShortSentence, ...]) -> frozenset[str]:
+    return frozenset().union(*(sentence.keys for sentence in sentences)) - NO_SUBJECT - MEASURES
+
+
+def _are_told_apart(passage: DatedPassage, other: DatedPassage) -> bool:
+    """Whether each of two titles has a word that tells two things apart.
+
+    The other memory lacks that word. Titles of two offices share another one; those of two islands are names
+    that their texts lack.
+    """
+    titles = [asked_keys(one.title) for one in (passage, other)]
+    texts = [asked_keys(one.text) for one in (passage, other)]
+    own = [titles[at] - covered(titles[at], titles[1 - at] | texts[1 - at]) for at in (0, 1)]
+    if titles[0] & titles[1]:
+        return all(own)
+    are_names = all(word[:1].isupper() for one in (passage, other) for word in one.title.split())
+    return are_names and all(own[at] - covered(own[at], texts[at]) for at in (0, 1))
