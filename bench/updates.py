@@ -12,6 +12,8 @@ counts the marked ones of the first ten results, over all questions; those of ot
   was fitted on one half; the other half was not looked at. Pairs of the kind *apart* are no updates.
 - ``paraphrased`` and ``held out``: the same of ``updates_paraphrased.txt`` and ``updates_held_out.txt``:
   longer notes, the newer in other words. Wrong marks in the first file were looked at.
+- ``titled``: the same of ``updates_titled.txt``, short notes under two different titles. The first hundred
+  were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
 - ``--data``: chats, every turn a note. FOLDER holds ``corpus.jsonl`` (turns in order; namespace),
   ``queries.jsonl`` (kind, outdated, updated) and ``qrels.tsv``. Questions of kind ``knowledge_update`` are
   about a changed value.
@@ -60,12 +62,15 @@ from slowwave.search.results import Result
 from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexed
 
 DEPTH = 50
+PAIR = 2  # texts of a case without titles
+SEEN = 100  # cases with titles that were looked at
 SHOWN = 10
-START = datetime(2026, 1, 1, tzinfo=UTC)
+START = datetime(2025, 1, 1, tzinfo=UTC)
 CASES = {
     "everyday": Path(__file__).with_name("updates_cases.txt"),
     "paraphrased": Path(__file__).with_name("updates_paraphrased.txt"),
     "held out": Path(__file__).with_name("updates_held_out.txt"),
+    "titled": Path(__file__).with_name("updates_titled.txt"),
 }
 VALUES = (
     "number", "number in words", "range", "ratio", "unit", "currency", "date", "am/pm", "version",
@@ -91,7 +96,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = []
     for name, file in CASES.items():
         notes, queries = cases_of(file, halved=name == "everyday")
-        rows += _rows(name, notes, queries, {}, arguments)
+        answers = {
+            query["_id"]: dict.fromkeys(query["outdated"], 1)
+            for query in queries
+            if query["titled"] and query["kind"] == "apart"
+        }
+        rows += _rows(name, notes, queries, answers, arguments)
     if collection:
         turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
         rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
@@ -102,21 +112,27 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:
-    """Notes and questions of the project's own cases; of halved ones, ``half`` is fitted or held-out."""
+    """Notes and questions of the project's own cases; ``half`` is fitted or held-out where there are both."""
     notes, queries, counts = [], [], {"update": 0, "apart": 0}
     cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(file.read_text("utf-8"))]
     for number, (kind, question, *texts) in enumerate(cases):
         counts[kind] += 1
+        titled = len(texts) > PAIR
         ids = [f"{number}-old", f"{number}-new"]
         days = (number, len(cases) + number)
+        titles = texts[::2] if titled else ("", "")
         notes += [
-            {"_id": name, "text": text, "created_at": START + timedelta(days=day)}
-            for name, text, day in zip(ids, texts, days, strict=True)
+            {"_id": name, "title": title, "text": text, "created_at": START + timedelta(days=day)}
+            for name, title, text, day in zip(
+                ids, titles, texts[1::2] if titled else texts, days, strict=True
+            )
         ]
         half = ("fitted" if counts[kind] % 2 else "held-out") if halved else ""
+        if titled:
+            half = "fitted" if number < SEEN else "held-out"
         queries.append(
             {"_id": str(number), "text": question, "half": half, "outdated": ids[:1], "updated": ids[1:],
-             "kind": "knowledge_update" if kind == "update" else kind}
+             "kind": "knowledge_update" if kind == "update" else kind, "titled": titled}
         )  # fmt: skip
     return notes, queries
 
@@ -166,6 +182,8 @@ def _fill(home: Path, model: str, notes: Rows) -> dict[str, Memory]:
     for number, note in enumerate(notes):
         created = note.get("created_at") or datetime.fromtimestamp(1_700_000_000 + number, UTC)
         saved = {"key": note["_id"], "content": note["text"], "created_at": created}
+        if note.get("title"):
+            saved["title"] = note["title"]
         by_space.setdefault(space_of(note), []).append(saved)
     is_new = not home.exists()
     spaces: dict[str, Memory] = {}

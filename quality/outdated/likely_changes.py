@@ -9,22 +9,24 @@ from typing import Final
 from slowwave.quality.outdated.announced import (
     MEASURES,
     NO_SUBJECT,
+    are_apart,
+    asked_words,
     has_other_owner,
     has_other_unit,
     may_be_replaced,
     may_replace,
 )
-from slowwave.quality.outdated.change_words import covered
+from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.dates import is_to_come
-from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.question import Question, asked_keys, lacks_number
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, announces, is_note, read
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
-from slowwave.quality.outdated.values import numbers_in
+from slowwave.quality.titles import is_from_first_words
 
+NOTHING_ASKED: Final = asked_words("")
 MIN_SHARED: Final = 2
 """Content words that two notes of one subject share (count)."""
-_FURTHER: Final = 2  # words more, if their titles may tell two things apart
 
 
 def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict[str, str]:
@@ -40,19 +42,23 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
     if not question.kinds or not question.is_present or question.asked.is_past:
         return {}
     notes = [passage for passage in passages if is_note(passage.text)]
-    newer = [note for note in notes if announces(note.text) and not is_to_come(note.text, note.moment)]
+    newer = [
+        (order_in_time(note), note)
+        for note in notes
+        if announces(note.text) and not is_to_come(note.text, note.moment)
+    ]
     following: dict[str, str] = {}
     for older in notes if newer else ():
         if older.memory_id in following:
             continue
         moment = order_in_time(older)
-        for later in newer:
+        for when, later in newer:
             if (
-                order_in_time(later) > moment
+                when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
-                and not (question.digits & numbers_in(older.text)) - numbers_in(later.text)
                 and may_change(older, later)
+                and not lacks_number(question, older.text, later.text)
             ):
                 following[older.memory_id] = later.memory_id
                 break
@@ -62,13 +68,10 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
 def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note, which has a word of change, may be about what an older one says."""
     told, news = _told(older.text), _news(newer.text)
-    if not told or not any(sentence.cues for sentence in news):
+    if not told or not (_says_changed(news) or _has_another_value(told, news)):
         return False
     old_keys, new_keys = _subject_keys(told), _subject_keys(news)
-    shared = len(covered(old_keys, new_keys))
-    if shared < MIN_SHARED:
-        return False
-    if _are_told_apart(older, newer) and (shared >= len(old_keys) or shared < MIN_SHARED + _FURTHER):
+    if len(covered(old_keys, new_keys)) < MIN_SHARED or _are_told_apart(older, newer):
         return False
     return any(
         not (has_other_owner(old, new) or has_other_unit(old, new))
@@ -76,6 +79,16 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         for new in news
         for old in told
     )
+
+
+def _says_changed(news: Sequence[ShortSentence]) -> bool:
+    """Whether a word of change is there that does not tell of an event alone, as "started" does."""
+    return any(sentence.cues - TABLES["events"] for sentence in news)
+
+
+def _has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentence]) -> bool:
+    """Whether a sentence with a word of change has another value of a kind that the older note has."""
+    return any(new.cues and old.kinds & new.kinds and new.values - old.values for old in told for new in news)
 
 
 @lru_cache(maxsize=4_096)  # a passage is compared in many searches
@@ -97,8 +110,10 @@ def _are_told_apart(passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether each of two titles has a word that tells two things apart.
 
     The other memory lacks that word. Titles of two offices share another one; those of two islands are names
-    that their texts lack.
+    that their texts lack. Without titles, the texts tell them apart.
     """
+    if not all(one.title and not is_from_first_words(one.title, one.text) for one in (passage, other)):
+        return are_apart(NOTHING_ASKED, read(passage.text), read(other.text))
     titles = [asked_keys(one.title) for one in (passage, other)]
     texts = [asked_keys(one.text) for one in (passage, other)]
     own = [titles[at] - covered(titles[at], titles[1 - at] | texts[1 - at]) for at in (0, 1)]

@@ -152,6 +152,11 @@ class Question:
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
 
 
+def lacks_number(question: Question, older: str, newer: str) -> bool:
+    """Whether a newer text lacks a number that the question asks for and the older text has."""
+    return bool(question.digits) and bool((question.digits & numbers_in(older)) - numbers_in(newer))
+
+
 @lru_cache(maxsize=4_096)
 def numbered_name(sentence: str) -> tuple[str, str]:
     """Return the noun and the number of the name that a sentence begins with; empty without one."""

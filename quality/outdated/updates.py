@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.dates import is_to_come, written_date
-from slowwave.quality.outdated.question import Question, asked_keys
+from slowwave.quality.outdated.question import Question, asked_keys, lacks_number
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
@@ -23,7 +23,7 @@ from slowwave.quality.outdated.statements import (
     statements_of,
 )
 from slowwave.quality.outdated.tokens import tokens_of
-from slowwave.quality.outdated.values import Value, numbers_in
+from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
 MAX_VALUES = 12
@@ -219,7 +219,7 @@ def _announced_changes(
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if (question.digits & numbers_in(older.text)) - numbers_in(newer.text):
+    if lacks_number(question, older.text, newer.text):
         return False
     return (
         _one_subject(older, newer)

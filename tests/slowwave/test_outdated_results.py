@@ -68,3 +68,27 @@ def test_a_question_about_a_past_time_has_the_value_of_that_time(memory):
     asked = memory.search("What is the API limit of February 2026?")
     assert (asked[0].text, asked[0].outdated_by) == (OLD, "")
     assert memory.search(QUESTION)[1].outdated_by
+
+
+def test_a_newer_note_that_may_replace_another_one_ranks_first_without_a_mark(open_memory):
+    memory = open_memory("kiln")
+    older = memory.save(
+        "The kiln club fires its pots on Friday evenings in the shed.",
+        title="Firing plan",
+        created_at=JANUARY,
+    )
+    newer = memory.save(
+        "Pots of the kiln club are fired on Sundays now, as the shed is let on Fridays.",
+        title="New kiln hours", created_at=MARCH,
+    )  # fmt: skip
+    question = "when does the kiln club fire its pots?"
+    response = memory.explain(question)
+    assert [one.memory_id for one in response] == [newer.memory_id, older.memory_id]
+    assert [one.outdated_by for one in response] == ["", ""]
+    assert "newer word on the same thing" in {row.term for row in response[0].explanation.contributions}
+    again = replay(memory.journal.get(response.search_id).payload)
+    assert [(one.memory_id, one.score) for one in again.results] == [
+        (one.memory_id, one.score) for one in response
+    ]
+    plain = open_memory("kiln", ranking={"mark_outdated": False})
+    assert plain.search(question)[0].memory_id == older.memory_id

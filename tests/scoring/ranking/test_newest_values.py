@@ -52,6 +52,21 @@ def test_the_cut_keeps_the_newest_value_of_a_result_and_leaves_out_other_chains(
     assert ranked(build(lower, outdated={"b": "d"}), cut) == [("a", ""), ("c", "")]
 
 
+def test_a_newer_memory_that_may_replace_another_one_ranks_above_it_without_a_mark():
+    cut = replace(PLAIN, cut_share=0.7)
+    found = build(near(a=0.8, b=0.5, c=0.7), maybe_outdated={"a": "b"})
+    assert ranked(build(near(a=0.8, b=0.5, c=0.7)), cut) == [("a", ""), ("c", "")]
+    assert ranked(found, cut) == [("b", ""), ("a", ""), ("c", "")]
+    assert ranked(found, replace(PLAIN, mark_outdated=False)) == [("a", ""), ("c", ""), ("b", "")]
+    far = build(near(a=0.8, b=0.3, c=0.7), maybe_outdated={"a": "b"})
+    assert ranked(far) == [("a", ""), ("c", ""), ("b", "")]
+    chain = build(near(a=0.8, b=0.5, d=0.6), outdated={"b": "d"}, maybe_outdated={"a": "b"})
+    assert ranked(chain) == [("d", ""), ("b", "d"), ("a", "")]
+    doubted = {"b": MemoryState(not_useful_at=(NOW,) * 3, feedback_count=3)}
+    rated = build(near(a=0.8, b=0.6), maybe_outdated={"a": "b"}, states=doubted)
+    assert ranked(rated, replace(PLAIN, feedback_scope="memory"))[0] == ("a", "")
+
+
 def test_each_link_of_a_chain_ranks_above_the_one_before_and_all_name_the_last():
     found = build(near(a=0.8, b=0.6, c=0.7, d=0.5), outdated={"a": "b", "b": "d"})
     assert ranked(found) == [("d", ""), ("b", "d"), ("a", "d")]
@@ -76,6 +91,10 @@ def test_a_logged_search_is_replayed_with_its_marks_and_an_erased_memory_is_in_n
     assert kept["outdated"] == {"a": "b"}
     assert candidates_of({"candidates": kept}).outdated == {"a": "b"}
     assert without(kept, {"b"})["outdated"] == without(kept, {"a"})["outdated"] == {}
+    kept = candidates_kept(build(FOUND, maybe_outdated={"a": "b"}))
+    assert candidates_of({"candidates": kept}).maybe_outdated == {"a": "b"}
+    assert without(kept, {"b"})["maybe_outdated"] == {}
+    assert "maybe_outdated" not in candidates_kept(found)
 
 
 @given(worlds(), st.dictionaries(st.sampled_from(NAMES), st.sampled_from(NAMES)), policies)
@@ -95,9 +114,12 @@ def test_scores_descend_and_no_outdated_memory_is_above_its_newest(found, pairs,
             assert newest.fit >= one.fit
 
 
-@given(st.lists(st.tuples(worlds(), st.booleans()), max_size=4))
+@given(st.lists(st.tuples(worlds(), st.booleans(), st.booleans()), max_size=4))
 def test_a_batch_has_the_marks_of_its_searches(searches):
-    found = [replace(one, outdated={"a": "b"} if marked else {}) for one, marked in searches]
+    found = [
+        replace(one, outdated={"a": "b"} if marked else {}, maybe_outdated={"b": "c"} if unsure else {})
+        for one, marked, unsure in searches
+    ]
     batch = Batch.of((one, NOW, 9) for one in found)
     scored = ScoredMemories(batch.columns, PLAIN)
     listed = CutList(scored, batch.columns, PLAIN, batch.limit).memories

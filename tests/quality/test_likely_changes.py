@@ -1,13 +1,15 @@
-"""Updates under another title, and notes whose titles tell two things apart (rule 3.12)."""
+"""Newer notes that may replace older ones, and notes that titles, owners or limits tell apart (rule 3.12)."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 
+from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
@@ -80,16 +82,34 @@ def notes(old_title, old, new_title, new):
 
 
 @pytest.mark.parametrize(("question", *("old_title", "old", "new_title", "new")), UPDATES)
-def test_what_a_newer_note_changes_is_outdated(question, old_title, old, new_title, new):
-    older, newer = notes(old_title, old, new_title, new)
-    assert {
-        name: found.newest for name, found in outdated_memories(Question.of(question), [older, newer]).items()
-    } == {"old": "new"}
-    assert first_newer([older], [newer]) == newer
+def test_a_newer_note_with_a_word_of_change_may_replace_an_older_one(
+    question, old_title, old, new_title, new
+):
+    both = notes(old_title, old, new_title, new)
+    assert likely_changes(Question.of(question), both) == {"old": "new"}
+    assert likely_changes(Question.of(question), both[::-1]) == {"old": "new"}
 
 
 @pytest.mark.parametrize(("question", *("old_title", "old", "new_title", "new")), APART)
 def test_notes_that_both_hold_are_left_alone(question, old_title, old, new_title, new):
-    older, newer = notes(old_title, old, new_title, new)
-    assert outdated_memories(Question.of(question), [older, newer]) == {}
-    assert first_newer([older], [newer]) is None
+    assert likely_changes(Question.of(question), notes(old_title, old, new_title, new)) == {}
+
+
+def test_only_a_question_for_a_value_that_holds_now_has_such_pairs():
+    _, *texts = UPDATES[0]
+    for question in ("what did the kiln club fire?", "how was the kiln club fired before?"):
+        assert likely_changes(Question.of(question), notes(*texts)) == {}
+
+
+def test_the_labels_the_order_and_the_better_one_of_two():
+    question, *texts = UPDATES[0]
+    old, new = notes(*texts)
+    assert likely_changes(Question.of(question), [old, replace(new, sensitivity="secret")]) == {}
+    assert (
+        likely_changes(
+            Question.of(question), [replace(old, created_at=MARCH), replace(new, created_at=JANUARY)]
+        )
+        == {}
+    )
+    other = replace(new, memory_id="other")
+    assert likely_changes(Question.of(question), [other, old, new]) == {"old": "other"}
