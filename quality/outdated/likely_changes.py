@@ -66,7 +66,12 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
 
 
 def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note, which has a word of change, may be about what an older one says."""
+    """Whether a newer note may be about what an older one says.
+
+    Args:
+        older: Passage of the older note.
+        newer: Passage of a note with a word of change.
+    """
     told, news = _told(older.text), _news(newer.text)
     if not told or not (_says_changed(news) or _has_another_value(told, news)):
         return False
@@ -82,12 +87,12 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
 
 
 def _says_changed(news: Sequence[ShortSentence]) -> bool:
-    """Whether a word of change is there that does not tell of an event alone, as "started" does."""
+    """Whether a word of change is no word of events, such as "started"."""
     return any(sentence.cues - TABLES["events"] for sentence in news)
 
 
 def _has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentence]) -> bool:
-    """Whether a sentence with a word of change has another value of a kind that the older note has."""
+    """Whether a sentence with a word of change has another value of one kind."""
     return any(new.cues and old.kinds & new.kinds and new.values - old.values for old in told for new in news)
 
 

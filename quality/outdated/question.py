@@ -153,7 +153,13 @@ class Question:
 
 
 def lacks_number(question: Question, older: str, newer: str) -> bool:
-    """Whether a newer text lacks a number that the question asks for and the older text has."""
+    """Whether a newer text lacks a number that is asked for.
+
+    Args:
+        question: Of the search.
+        older: Text with the number.
+        newer: Text that may lack it.
+    """
     return bool(question.digits) and bool((question.digits & numbers_in(older)) - numbers_in(newer))
 
 

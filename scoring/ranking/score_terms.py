@@ -172,7 +172,7 @@ class ScoredMemories:
         return update
 
     def _fitting(self) -> tuple[Integers, Integers]:
-        """Return the pairs of which the newer memory, which may replace the other one, fits well."""
+        """Return the likely changes of which the newer memory fits well."""
         columns = self._columns
         best = greatest(self.fit, columns.starts)[columns.search[columns.later]]
         fits = (self.fit[columns.later] >= WELL * best) & ~self.weak[columns.earlier]

@@ -29,7 +29,7 @@ def outdated_candidates(
     now: datetime | None,
     first_texts: Callable[[Sequence[str]], Mapping[str, str]],
 ) -> tuple[dict[str, Outdated], dict[str, str]]:
-    """Return the newer memories of each candidate with an outdated value, and those that may replace one.
+    """Return the newer memories of candidates with an outdated value, then the likely ones.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
