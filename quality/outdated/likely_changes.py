@@ -57,6 +57,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
+                and _answers_as_much(question, older, later)
                 and may_change(older, later)
                 and not lacks_number(question, older.text, later.text)
             ):
@@ -84,6 +85,13 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         for new in news
         for old in told
     )
+
+
+def _answers_as_much(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note has most of what is asked and the older one says."""
+    told, news = (asked_keys(f"{one.title} {one.text}") for one in (older, newer))
+    asked = covered(question.subject, told)
+    return not asked or 2 * len(covered(asked, news)) > len(asked)
 
 
 def _says_changed(news: Sequence[ShortSentence]) -> bool:

@@ -66,6 +66,16 @@ APART = [
         "Account quota", "An account may send 60 messages a minute.",
         "Raised for partners", "We raised what an account may send to 100 megabytes a day.",
     ),
+    (  # another attribute of one person
+        "when is Anna's birthday?",
+        "Anna's birthday", "Anna's birthday is on 4 May and she loves tulips.",
+        "Anna's move", "Anna moved to Graz in May and loves her new flat.",
+    ),
+    (  # the same, under titles without a word in common
+        "when is Anna's birthday?",
+        "Birthday", "Anna's birthday is on 4 May and she loves tulips.",
+        "News from Graz", "Anna moved to Graz and loves her new flat now.",
+    ),
     (  # somebody else's
         "when is the swimming lesson?",
         "Lesson", "The swimming lesson of Ella is on Tuesdays.",
