@@ -135,15 +135,8 @@ CANDIDATE_COLUMNS = ("cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count"
 OPTIONAL_COLUMNS = ("title", "coverage", "rerank")
 """Candidate columns that only some searches read."""
 MEMORY_MAPS = (
-    "triggers",
-    "follows",
-    "same_as",
-    "outdated",
-    "maybe_outdated",
-    "times",
-    "states",
-    "confidence",
-)
+    "triggers", "follows", "same_as", "outdated", "maybe_outdated", "times", "states", "confidence",
+)  # fmt: skip
 """Fields about the memories of the candidates, by their ids."""
 
 
