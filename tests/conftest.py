@@ -8,9 +8,10 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -78,6 +79,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     places = {name: place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (item.path not in slow, places.get(item.path.parent.name, len(places))))
+
+
+LONGEST_TEST = timedelta(minutes=2)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """No test sees the end of a day (UTC): one that would begin right before it waits."""
+    left = timedelta(days=1) - (datetime.now(UTC) - datetime.min.replace(tzinfo=UTC)) % timedelta(days=1)
+    if left < LONGEST_TEST:
+        time.sleep(left.total_seconds())
 
 
 def pytest_collection_finish() -> None:

@@ -21,7 +21,6 @@ from slowwave.settings.ranking_file import write_policy
 from slowwave.views import terminal as output
 
 ROOT = Path(__file__).parents[2]
-TODAY = datetime.now(UTC).date()
 HEAVY = "{'lancedb', 'polars', 'pyarrow', 'numpy', 'sqlalchemy', 'dagster'}"
 # The commands of pyproject.toml, whether this package was installed before or after they were added.
 PROBE = f"""
@@ -72,15 +71,14 @@ def judged(memory: Any) -> Any:
     fill(memory)
     for query in QUERIES:
         memory.search(query, limit=4)
-    day = datetime.now(UTC).date()
-    days = sorted({TODAY.isoformat(), day.isoformat()})
-    stage_days(memory._space, days)
-    fold_days(memory._space, days)
+    today = datetime.now(UTC).date().isoformat()
+    stage_days(memory._space, [today])
+    fold_days(memory._space, [today])
     keys = ("deploy", "battery", "rota", "gauge", "ferry")
     right = zip(QUERIES, keys, strict=False)
     judge(
         memory.store,
-        [said(days[0], query, memory_of(key, "default"), 3.0, namespace="default") for query, key in right],
+        [said(today, query, memory_of(key, "default"), 3.0, namespace="default") for query, key in right],
     )
     return memory
 
@@ -133,7 +131,7 @@ def test_without_judgments_it_says_what_to_do(run, memory):
 
 
 def test_the_days_before_are_those_that_were_asked_for(run, judged):
-    last = TODAY - timedelta(days=2)
+    last = datetime.now(UTC).date() - timedelta(days=2)
     found = strict_json(run("compare", "seeds", "--to", last.isoformat(), "--days", "3", "--json"))
     assert (found["since"], found["until"]) == ((last - timedelta(days=2)).isoformat(), last.isoformat())
     assert found["searches"] == 0

@@ -32,7 +32,6 @@ from slowwave.orchestration.run_nightly import (
 from slowwave.settings import Settings, load
 from slowwave.vaults import vault
 
-TODAY = datetime.now(UTC).date().isoformat()
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 FACTS = (
     "The deploy day is Thursday since the second of March, decided by the whole team.",
@@ -64,6 +63,12 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "vault"
     made.mkdir()
     return made
+
+
+@pytest.fixture
+def today() -> str:
+    """As of the test, which may run on the day after this file was read."""
+    return datetime.now(UTC).date().isoformat()
 
 
 def put(folder: Path, name: str, text: str | bytes) -> None:
@@ -117,7 +122,7 @@ def statuses(settings: Settings) -> dict[str, str]:
 
 @pytest.mark.slow
 @pytest.mark.pictures
-def test_the_nights_of_a_vault(settings, folder):
+def test_the_nights_of_a_vault(settings, folder, today):
     put(folder, "deploy.md", f"---\ntags: [ops]\n---\n# Deploy day\n\n{FACTS[0]}")
     put(folder, "battery.md", FACTS[1])
     put(folder, "rota.md", FACTS[2])
@@ -127,7 +132,7 @@ def test_the_nights_of_a_vault(settings, folder):
     watch(settings, folder)
     watch(settings, folder, "bob")
 
-    first = run_night(settings, TODAY, TODAY)
+    first = run_night(settings, today, today)
     told = "1 warning about single files of the vault vault. Run `slowwave ingest` to list them."
     assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
     assert first["live"] == 6
@@ -152,7 +157,7 @@ def test_the_nights_of_a_vault(settings, folder):
     # Nothing changed: nothing is embedded, no memory is written, and lost chunks come back.
     before, marks = tables(settings), versions(settings, "memories", "embedded_chunks")
     Workspace(settings).store.delete("chunks", "source = 'vault/deploy.md'")
-    second = run_night(settings, TODAY, TODAY)
+    second = run_night(settings, today, today)
     assert second["success"]
     assert step(second, "embedded_chunks")["vectors computed"] == 0
     assert {name: step(second, "memories")[name] for name in ("added", "changed", "retired")} == {
@@ -165,7 +170,7 @@ def test_the_nights_of_a_vault(settings, folder):
     put(folder, "deploy.md", FACTS[3])
     (folder / "rota.md").unlink()
     put(folder, "new.md", "A new note about the lighthouse keeper, who never answers his telephone.")
-    third = run_night(settings, TODAY, TODAY)
+    third = run_night(settings, today, today)
     assert third["success"]
     metadata = step(third, "memories")
     assert (metadata["added"], metadata["changed"], metadata["retired"]) == (2, 2, 2)
@@ -183,13 +188,13 @@ def test_the_nights_of_a_vault(settings, folder):
 
 
 @pytest.mark.slow
-def test_a_refused_version_of_a_file_that_says_secret_closes_the_text_before_it(settings, folder):
+def test_a_refused_version_of_a_file_that_says_secret_closes_the_text_before_it(settings, folder, today):
     put(folder, "rota.md", FACTS[2])
     watch(settings, folder)
-    assert run_night(settings, TODAY, TODAY)["live"] == 1
+    assert run_night(settings, today, today)["live"] == 1
     put(folder, "rota.md", "---\nsensitivity: secret\n---\nok")
     for _ in range(2):  # the second run reads the closing event, too
-        assert run_night(settings, TODAY, TODAY)["success"]
+        assert run_night(settings, today, today)["success"]
         space = Workspace(settings)
         rows = space.store.read("memories", columns=["content", "sensitivity", "status"])
         assert rows.rows() == [(FACTS[2], "secret", "live")]
@@ -199,11 +204,11 @@ def test_a_refused_version_of_a_file_that_says_secret_closes_the_text_before_it(
 
 
 @pytest.mark.slow
-def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatch):
+def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatch, today):
     monkeypatch.setitem(leave_files.__kwdefaults__, "fewest", 1)
     put(folder, "rota.md", FACTS[2])
     watch(settings, folder)
-    done = run_night(settings, TODAY, TODAY)
+    done = run_night(settings, today, today)
     index = step(done, "search_index")
     assert index["snapshot files"] == 1
     assert index["vector index"] == "none: each namespace is searched in its snapshot"
@@ -212,12 +217,12 @@ def test_a_night_leaves_snapshots_for_all_processes(settings, folder, monkeypatc
 
 
 @pytest.mark.slow
-def test_a_vault_that_is_away_is_a_warning_and_its_notes_stay(settings, folder, tmp_path):
+def test_a_vault_that_is_away_is_a_warning_and_its_notes_stay(settings, folder, tmp_path, today):
     put(folder, "a.md", FACTS[0])
     watch(settings, folder)
-    assert run_night(settings, TODAY, TODAY)["live"] == 1
+    assert run_night(settings, today, today)["live"] == 1
     folder.rename(tmp_path / "away")
-    report = run_night(settings, TODAY, TODAY)
+    report = run_night(settings, today, today)
     assert (report["success"], report["live"]) == (True, 1)
     (warning,) = report["warnings"]
     assert "The vault vault is no longer at" in warning
@@ -329,13 +334,13 @@ def test_a_day_that_is_run_after_a_later_one_gives_what_the_right_order_gives(ho
 
 
 @pytest.mark.slow
-def test_days_with_news_are_pending_until_their_night_is_over(settings, act):
+def test_days_with_news_are_pending_until_their_night_is_over(settings, act, today):
     with Journal.open_path(settings.journal_file) as journal:
         assert pending_days(settings) == []
         moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
         journal.append([act("b", FACTS[1], at=moment + timedelta(days=4)), act("a", FACTS[0], at=moment)])
         assert pending_days(settings) == ["2026-03-01", "2026-03-05"]
-        assert choose_days(settings) == ("2026-03-01", TODAY)
+        assert choose_days(settings) == ("2026-03-01", today)
         last = journal.days(["save"]).filter(day="2026-03-01")["last_seq"].item()
         store = Workspace(settings).store
         store.put_meta("night-2026-03-01", {"seq": last})
@@ -358,17 +363,17 @@ def test_two_namespaces_of_one_day_are_both_waited_for(settings, act):
 
 
 @pytest.mark.slow
-def test_a_finished_night_leaves_nothing_pending(settings, act):
+def test_a_finished_night_leaves_nothing_pending(settings, act, today):
     with Journal.open_path(settings.journal_file) as journal:
         moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
         journal.append([act("a", FACTS[0], at=moment), act("b", "ok", at=moment)])
         run_night(settings, "2026-03-01", "2026-03-02")
         assert pending_days(settings) == []
-        assert choose_days(settings) == (TODAY, TODAY)
+        assert choose_days(settings) == (today, today)
 
 
 @pytest.mark.slow
-def test_a_clock_that_was_wrong_once_costs_a_run_of_its_own(settings, act):
+def test_a_clock_that_was_wrong_once_costs_a_run_of_its_own(settings, act, today):
     """And not the hundreds of days in between."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     with Journal.open_path(settings.journal_file) as journal:
@@ -377,50 +382,48 @@ def test_a_clock_that_was_wrong_once_costs_a_run_of_its_own(settings, act):
     reports = run_due(settings)
     assert [(one["job"], one["from"], one["to"], one["success"]) for one in reports] == [
         ("night", "2024-05-05", "2024-05-05", True),
-        ("night", yesterday.date().isoformat(), TODAY, True),
+        ("night", yesterday.date().isoformat(), today, True),
     ]
     assert reports[-1]["live"] == 2
     assert pending_days(settings) == []
 
 
-def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act):
+def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act, today):
     moments = [datetime(1, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, 12, tzinfo=UTC),
                datetime(9000, 12, 31, tzinfo=UTC), datetime.now(UTC) - timedelta(days=1)]  # fmt: skip
     with Journal.open_path(settings.journal_file) as journal:
         journal.append([act(f"note {at}", FACTS[at], at=moment) for at, moment in enumerate(moments)])
     yesterday = moments[-1].date().isoformat()
     assert pending_days(settings) == [yesterday]
-    assert choose_days(settings) == (yesterday, TODAY)
+    assert choose_days(settings) == (yesterday, today)
     assert 'set night.first_day = "0001-01-01"' in left_out(settings)
 
 
-def test_what_was_erased_is_of_no_day(settings, open_memory):
+def test_what_was_erased_is_of_no_day(settings, open_memory, today):
     """Records have no moment of their own: erased ones were of 1970, and the page would have begun there."""
     memory = open_memory()
     memory.save(FACTS[0], key="stays")
     memory.erase(memory.save(FACTS[1], key="goes").memory_id)
     memory.close()
     assert left_out(settings) == ""
-    assert home_first_day(settings) == TODAY
+    assert home_first_day(settings) == today
 
 
 @pytest.mark.parametrize(
     ("asked", "chosen"),
     [
         ({"date": "2026-03-01"}, ("2026-03-01", "2026-03-01")),
-        ({"since": "2026-03-01"}, ("2026-03-01", TODAY)),
+        ({"since": "2026-03-01"}, ("2026-03-01", "today")),
         ({"since": "2026-03-01", "until": "2026-03-05"}, ("2026-03-01", "2026-03-05")),
         ({"until": "2026-03-05"}, ("2026-03-05", "2026-03-05")),
-        ({"date": TODAY}, (TODAY, TODAY)),
+        ({"date": "today"}, ("today", "today")),
         ({"date": "20260301"}, ("2026-03-01", "2026-03-01")),
         ({"date": "2024-01-01"}, ("2024-01-01", "2024-01-01")),
     ],
 )
-def test_days_are_taken_as_asked(settings, asked, chosen):
-    assert choose_days(settings, **asked) == chosen
-
-
-TOMORROW = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
+def test_days_are_taken_as_asked(settings, today, asked, chosen):
+    found = choose_days(settings, **{name: day.replace("today", today) for name, day in asked.items()})
+    assert found == tuple(day.replace("today", today) for day in chosen)
 
 
 @pytest.mark.parametrize(
@@ -428,8 +431,6 @@ TOMORROW = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
     [
         ({"date": "yesterday"}, "'yesterday' is not a day. Write it as YYYY-MM-DD."),
         ({"date": "2026-02-30"}, "'2026-02-30' is not a day"),
-        ({"date": TOMORROW}, f"{TOMORROW} is in the future"),
-        ({"since": TOMORROW}, "is in the future"),
         ({"date": "2023-12-31"}, "before the first partition, 2024-01-01"),
         ({"since": "2026-03-02", "until": "2026-03-01"}, "--from 2026-03-02 is after --to 2026-03-01"),
         ({"date": "2026-03-01", "since": "2026-03-01"}, "not both"),
@@ -439,6 +440,13 @@ TOMORROW = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
 def test_days_that_cannot_be_run_are_refused(settings, asked, message):
     with pytest.raises(SlowwaveError, match=message):
         choose_days(settings, **asked)
+
+
+@pytest.mark.parametrize("asked", ["date", "since"])
+def test_a_day_to_come_is_refused(settings, asked):
+    tomorrow = (datetime.now(UTC).date() + timedelta(days=1)).isoformat()
+    with pytest.raises(SlowwaveError, match=f"{tomorrow} is in the future"):
+        choose_days(settings, **{asked: tomorrow})
 
 
 # -- runs that died --------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from slowwave.search.time_travel import chunks_as_of
 from slowwave.store import staging
 
 PASSWORD = "The password of the box is hunter2."
-TOMORROW = datetime.now(UTC).date() + timedelta(days=1)
 
 
 @pytest.mark.parametrize("first", ["internal", "secret", "public"])
@@ -200,7 +199,8 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
     entries = memory.journal.read(kinds=["save"])
     rows = staging.stage(entries)
     memory.store.replace_partition("staged_notes", rows, rows["day"].unique().to_list())
-    lost = lost_originals(memory.store, until=TOMORROW.isoformat())
+    tomorrow = datetime.now(UTC).date() + timedelta(days=1)
+    lost = lost_originals(memory.store, until=tomorrow.isoformat())
     assert lost.height == 1
     unmerge_cross_sensitivity(memory._space, datetime.now(UTC))
 
