@@ -14,6 +14,9 @@ counts the marked ones of the first ten results, over all questions; those of ot
   longer notes, the newer in other words. Wrong marks in the first file were looked at.
 - ``titled``: the same of ``updates_titled.txt``, short notes under two different titles. The first hundred
   were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
+- ``alone``: the pairs of ``updates_pairs.txt``, each alone, without a search: most are of two things in the
+  same words. ``asked`` counts marks after the question, ``any`` those after any question, and ``ordered``
+  newer notes that rank first without a mark.
 - ``--data``: chats, every turn a note. FOLDER holds ``corpus.jsonl`` (turns in order; namespace),
   ``queries.jsonl`` (kind, outdated, updated) and ``qrels.tsv``. Questions of kind ``knowledge_update`` are
   about a changed value.
@@ -54,8 +57,9 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
+from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.wordlists import lines_of
 from slowwave.search.results import Result
@@ -72,6 +76,7 @@ CASES = {
     "held out": Path(__file__).with_name("updates_held_out.txt"),
     "titled": Path(__file__).with_name("updates_titled.txt"),
 }
+ALONE = Path(__file__).with_name("updates_pairs.txt")
 VALUES = (
     "number", "number in words", "range", "ratio", "unit", "currency", "date", "am/pm", "version",
     "file and address", "name",
@@ -106,6 +111,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
         rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
     report("updates", rows, note="counts are questions unless they say otherwise")
+    report("pairs alone", list(_alone(ALONE)))
     if arguments.pairs:
         report("wrong marks", list(_wrong_marks(arguments.pairs)))
         report("contradictions", list(_contradictions(arguments.pairs)))
@@ -279,14 +285,33 @@ def _contradictions(folder: Path) -> Iterator[dict[str, Any]]:
                    "rate": ratio(sum(marks), len(marks), 9), "low": low, "high": high}  # fmt: skip
 
 
-def _is_marked(old: str, new: str) -> bool:
-    first, second = START, START + timedelta(days=1)
-    passages = [
-        DatedPassage("old", "", old, "", first, first),
-        DatedPassage("new", "", new, "", second, second),
+def _alone(file: Path) -> Iterator[dict[str, Any]]:
+    """Marks of pairs of short notes, each pair alone; of those that are apart, all are wrong."""
+    found: dict[str, list[tuple[bool, bool, bool]]] = {}
+    for line in lines_of(file.read_text("utf-8")):
+        kind, question, old, new = (part.strip() for part in line.split(" | "))
+        asked, pair = Question.of(question), _pair(old, new)
+        is_marked = bool(outdated_memories(asked, pair))
+        is_ordered = not is_marked and bool(likely_changes(asked, pair))
+        found.setdefault(kind, []).append(
+            (is_marked, first_newer(pair[:1], pair[1:]) is not None, is_ordered)
+        )
+    for kind, marks in found.items():
+        asked_for, alone, ordered = (sum(column) for column in zip(*marks, strict=True))
+        low, high = wilson(asked_for, len(marks))
+        yield {"kind": kind, "pairs": len(marks), "asked": asked_for, "low": low, "high": high, "any": alone,
+               "ordered": ordered}  # fmt: skip
+
+
+def _pair(old: str, new: str) -> list[DatedPassage]:
+    return [
+        DatedPassage(name, "", text, "", START + timedelta(days=day), START + timedelta(days=day))
+        for day, (name, text) in enumerate((("old", old), ("new", new)))
     ]
-    question = Question.answered_by(old)
-    return bool(outdated_memories(question, passages))
+
+
+def _is_marked(old: str, new: str) -> bool:
+    return bool(outdated_memories(Question.answered_by(old), _pair(old, new)))
 
 
 if __name__ == "__main__":

@@ -100,7 +100,7 @@ def announces_change(
         for old in older.sentences
         if may_be_replaced(old) and (new.cues or old.is_provisional)
     ]
-    if not pairs or are_apart(question, older, newer):
+    if not pairs or are_apart(question, older, newer, titles[0]):
         return False
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
@@ -125,15 +125,57 @@ def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
     return _differ(old.units, new.units) or _differ(old.rates, new.rates)
 
 
-def are_apart(question: AskedWords, older: ShortText, newer: ShortText) -> bool:
+def has_narrower_subject(old: ShortSentence, new: ShortSentence, known: Set[str]) -> bool:
+    """Whether a newer sentence is about a part of what an older note says, as one boiler of two.
+
+    Args:
+        old: Older sentence. A word behind its subject is a verb: "Eva teaches".
+        new: Newer sentence. "The cottage boiler" has a word before the one that both share, "Tom's parents"
+            one behind the owner.
+        known: Keys of the older note and of the question.
+    """
+    verbs = {second for first, second in old.modifying if first in old.subject}
+    subject = new.subject - _NO_QUALIFIERS
+    own = subject - covered(subject, known)
+    owned = {second for first, second in new.modifying if first in subject & new.possessed}
+    return bool(owned - covered(owned, known) - _NO_QUALIFIERS) or any(
+        first in own and second not in verbs and covered([second], known) for first, second in new.modifying
+    )
+
+
+def are_apart(
+    question: AskedWords, older: ShortText, newer: ShortText, title: Set[str] = frozenset()
+) -> bool:
     """Whether each of two notes belongs to something else, as flights to two cities do.
 
     Each has a word of its own that says what it is about: after a preposition, beside a shared word, or as
-    the subject.
+    the subject. Or only the newer one has, before its subject.
+
+    Args:
+        question: What was asked.
+        older: Earlier note.
+        newer: Later note.
+        title: Keys of the title of the earlier one.
     """
+    known = question.keys.union(title, *(sentence.keys for sentence in older.sentences))
     shared = [(old, new) for old in older.sentences for new in newer.sentences if old.keys & new.keys]
     pairs = [pair for pair in shared if covered(question.keys, pair[0].keys)] or shared
-    return bool(pairs) and all(_is_apart(question, old, new) for old, new in pairs)
+    said = frozenset().union(*(sentence.keys for sentence in newer.sentences))
+    return bool(pairs) and all(
+        has_narrower_subject(old, new, known)
+        or _has_other_subject(question, old, new, known, said)
+        or _is_apart(question, old, new)
+        for old, new in pairs
+    )
+
+
+def _has_other_subject(
+    question: AskedWords, old: ShortSentence, new: ShortSentence, known: Set[str], said: Set[str]
+) -> bool:
+    """Whether a newer note has another subject than the one asked for, as phones instead of laptops."""
+    own = new.subject - covered(new.subject, known) - _NO_QUALIFIERS
+    asked = old.subject & question.keys
+    return bool(own) and (bool(asked - covered(asked, said)) or (old.says_i and not new.of_speaker))
 
 
 def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
@@ -272,12 +314,8 @@ class _ComparedSentences:
     def _is_change(self) -> bool:
         """Whether enough of the subject and of the attribute agree."""
         old, new = self.old, self.new
-        if len(self.missing) > 1:
-            return False
         if self.missing:
-            if self.former_value and len(self.subject) <= _FEW + 1:
-                return True
-            return len(self.topic) > 2 and self.has_kind and bool(new.verbs)
+            return self._may_lack()
         if self.is_only_framed and old.of_speaker and new.of_speaker:
             return not old.kinds or self.has_kind
         if self.topic and covered(self.topic, new.renewed):
@@ -291,6 +329,14 @@ class _ComparedSentences:
         if self.topic and (self.former_value or (self.shared and (self.is_framed or self.has_kind))):
             return True
         return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
+
+    def _may_lack(self) -> bool:
+        """Whether a newer sentence is about the same without a word that is asked for."""
+        if len(self.missing) > 1:
+            return False
+        if self.former_value and len(self.subject) <= _FEW + 1:
+            return True
+        return len(self.topic) > 2 and self.has_kind and bool(self.new.verbs)
 
 
 def _differ(units: Set[str], others: Set[str]) -> bool:

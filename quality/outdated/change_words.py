@@ -70,7 +70,7 @@ _UNCHANGED = re.compile(
 _AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")
 _PERIODS = "|".join([*MONTH_KEYS, *TABLES["periods"]])
 _PASSING = re.compile(
-    rf"""[ ](?:only|just)\ (?:for\ )?(?:today|tonight|tomorrow|this)[ ]
+    rf"""[ ](?:(?:only|just)(?:\ for)?|cancell?ed(?:\ for)?)\ (?:today|tonight|tomorrow|this)[ ]
     |(?:\A|\ (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà))(?=\ ).*)
      (?:\ (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao])\ (?:{_PERIODS})[ ]
      |\ (?:\S+')?(?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",
@@ -95,7 +95,7 @@ def adds(words: Sequence[str]) -> bool:
         words: Its words in lower case, in their order.
     """
     return any(
-        word in TABLES["more"]
+        (word in TABLES["more"] or (at and f"{words[at - 1]} {word}" in TABLES["more"]))
         and not (
             word == "too" and at + 1 < len(words) and words[at + 1].isalpha() and words[at + 1] not in _ALSO
         )

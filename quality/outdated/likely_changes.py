@@ -11,6 +11,7 @@ from slowwave.quality.outdated.announced import (
     NO_SUBJECT,
     are_apart,
     asked_words,
+    has_narrower_subject,
     has_other_owner,
     has_other_unit,
     may_be_replaced,
@@ -80,7 +81,9 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
     if len(covered(old_keys, new_keys)) < MIN_SHARED or _are_told_apart(older, newer):
         return False
     return any(
-        not (has_other_owner(old, new) or has_other_unit(old, new))
+        not (
+            has_other_owner(old, new) or has_other_unit(old, new) or has_narrower_subject(old, new, old_keys)
+        )
         and not has_other_scope(old.text, new.text, old_keys)
         for new in news
         for old in told

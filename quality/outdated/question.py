@@ -10,6 +10,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
+from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import sentence_of
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
 from slowwave.quality.outdated.values import numbers_in
@@ -22,12 +23,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _NO_KEY = frozenset({""})
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
-_ARTICLE = (
-    r"(?:(?:the|our|my|an?|d(?:er|ie|as|en)|(?:unse|mein)\w*|l[aeo]s?|notre|m[ao]n|el|nuestr[ao]|mi|il|os?"
-    r"|noss[ao]) |l['’])"
-)
-_NUMBERED = re.compile(rf"\A\W*{_ARTICLE}?([^\W\d_]+) (\d+|[A-HJ-Z])(?: (?=[^\W\d_])|\W*\Z)", re.IGNORECASE)
-"""Noun, and number or letter, in the name of what a statement is about: "Chapter 3 has 24 pages"."""
 _COUNT = re.compile(
     r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
     r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
@@ -148,7 +143,8 @@ class Question:
             read.asked, keys=read.asked.keys - place, values=frozenset(),
             is_past=read.asked.is_past and names_former,
         )  # fmt: skip
-        numbered = frozenset(number for _, number in _NUMBERED.findall(text))
+        _, number = numbered_name(text)
+        numbered = frozenset([number]) if number else frozenset()
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
 
 
@@ -161,13 +157,6 @@ def lacks_number(question: Question, older: str, newer: str) -> bool:
         newer: Text that may lack it.
     """
     return bool(question.digits) and bool((question.digits & numbers_in(older)) - numbers_in(newer))
-
-
-@lru_cache(maxsize=4_096)
-def numbered_name(sentence: str) -> tuple[str, str]:
-    """Return the noun and the number of the name that a sentence begins with; empty without one."""
-    name = _NUMBERED.match(sentence)
-    return (name[1].casefold(), name[2].casefold()) if name else ("", "")
 
 
 @lru_cache(maxsize=1_024)

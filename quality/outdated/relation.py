@@ -7,7 +7,7 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.question import Question, numbered_name
+from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.statements import Statements
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, TABLES
@@ -16,8 +16,6 @@ from slowwave.quality.outdated.values import Sentence, Value
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 _WORKING: Final = frozenset(map(word_key, ("work", "arbeitet", "travaille", "trabaja", "job")))
 _MOVING: Final = TABLES["moving"]
-_VERSIONED: Final = frozenset({"version", "release", "versión", "versão", "versione"})
-"""Nouns whose next number takes the place of the last one."""
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)
 _NAMED = 0.34  # minimum share of a question in both, if the newer names what the older one says
@@ -59,8 +57,6 @@ def _is_newer_value(old: Value, new: Value, older: Statements, newer: Statements
         return False
     if (question.digits & old.sentence.digits) - new.sentence.digits:
         return False
-    if _have_other_numbers(old.sentence.text, new.sentence.text):
-        return False
     if old.kind == "statement":
         return _is_other_statement(old, new, question)
     if _has(older, new) or _other_days(old, older, newer):
@@ -76,12 +72,6 @@ def _is_newer_value(old: Value, new: Value, older: Statements, newer: Statements
     if _is_restated(old, new, question):
         return True
     return new.kind in question.kinds and (_is_cued(old, new, question) or _is_counted(old, new, question))
-
-
-def _have_other_numbers(old: str, new: str) -> bool:
-    """Whether two sentences name two things of one kind: room 12, room 14."""
-    (noun, number), (other, other_number) = numbered_name(old), numbered_name(new)
-    return bool(noun) and noun == other and number != other_number and noun not in _VERSIONED
 
 
 def _agree(old: Value, new: Value) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.outdated.amounts import SCALES, WORDS, amounts_of
@@ -32,6 +33,23 @@ _PERSON = re.compile(
     r"\W*(?P<my>(?:My|Mein|Meine|Ma|Mon|Mi|Meu|Minha) )?(?P<who>[^\W\d_]+) (?:now |jetzt |only )?"
     r"(?P<verb>[^\W\d_]+)"
 )
+_ARTICLE = (
+    r"(?:(?:the|our|my|an?|d(?:er|ie|as|en)|(?:unse|mein)\w*|l[aeo]s?|notre|m[ao]n|el|nuestr[ao]|mi|il|os?"
+    r"|noss[ao]) |l['’])"
+)
+_NUMBERED = re.compile(
+    rf"\A\W*{_ARTICLE}?(?:[^\W\d_]+ (?:in|on|at|of|for|from|auf|von|für|en|de|di|do|da) {_ARTICLE}?)?"
+    r"([^\W\d_]+) (\d+|[A-HJ-Z])(?: (?=[^\W\d_])|\W*\Z)",
+    re.IGNORECASE,
+)
+"""Noun, and number or letter, in the name of what a statement is about: "Feed of cage 12 is 4 g"."""
+_GROUP = re.compile(r"\b([A-Z]\d{1,3}|\d{1,2}[a-f])\b")
+"""Group or class with a letter and a number."""
+_OF_GROUP = re.compile(
+    rf"\b(?:of|for|class|team|von|für|der|klasse|de|du|classe|clase|da|do) {_ARTICLE}?{_GROUP.pattern}"
+)
+_VERSIONED: Final = frozenset({"version", "release", "versión", "versão", "versione"})
+"""Nouns whose next number takes the place of the last one."""
 _SPEAKER: Final = frozenset({"I", "Ich", "Je", "Yo", "Eu"})
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
@@ -95,7 +113,8 @@ def scope_of(sentence: str) -> SentenceLimits:
     keys = [_key(word) for word in low]
     spaced = f" {' '.join(low)} "
     last = next((word for word in reversed(low) if word[0].isalnum()), "")
-    words = frozenset([*low, f"~{last}"])
+    before_numbers = (f"{word}#" for word, after in pairwise(low) if after[0].isdigit())
+    words = frozenset([*low, f"~{last}", *before_numbers])
     return SentenceLimits(
         size=len(low),
         low=words,
@@ -135,6 +154,7 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
     return (
         _is_of_others(old, new, known)
         or _have_other_persons(older, newer)
+        or _have_other_numbers(older, newer)
         or _is_limited(old, new, known)
         or _is_other_attribute(old, new, known)
         or _is_unchanged(old, new)
@@ -169,6 +189,23 @@ def _person_of(sentence: str) -> tuple[str, str]:
     elif not begin["my"] and (who in FUNCTION or who in SCOPE["article"]):
         return "", ""
     return who, begin["verb"].casefold()
+
+
+def _have_other_numbers(older: str, newer: str) -> bool:
+    """Whether two sentences name two things of one kind: room 12, room 14; class 3b, class 5a."""
+    (noun, number), (other, other_number) = numbered_name(older), numbered_name(newer)
+    differ = number.casefold() != other_number.casefold()
+    if noun and noun == other and differ and noun not in _VERSIONED:
+        return True
+    groups, others = set(_OF_GROUP.findall(older)), set(_GROUP.findall(newer))
+    return bool(groups and others) and groups.isdisjoint(others)
+
+
+@lru_cache(maxsize=4_096)
+def numbered_name(sentence: str) -> tuple[str, str]:
+    """Return the noun and the number of the name that a sentence begins with; empty without one."""
+    name = _NUMBERED.match(sentence)
+    return (name[1].casefold(), name[2]) if name else ("", "")
 
 
 def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:

@@ -35,7 +35,7 @@ _SPEAKER = re.compile(
 _TOKEN = re.compile(r"[€$£]?\d+(?:[.,:]\d+)*%?|[^\W\d_](?:[\w’'-]*[^\W_])?|[,;:()?!]")
 _NUMBER = re.compile(r"[€$£]?\d")
 _SPLIT = re.compile(
-    r"""(?<=[.!?])(?<!\d\.)\s+ | \n+
+    r"""(?<=[.!?])(?<!\d\.)(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\bDra\.)(?<!\bMrs\.)(?<!\bProf\.)\s+ | \n+
     | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
     | ,\s+(?=(?:and|but|so|because)\s+(?:i|my|we|our)\b)""",
     re.IGNORECASE | re.VERBOSE,

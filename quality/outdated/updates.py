@@ -115,7 +115,12 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
-        others = [passage for passage in about if passage.memory_id != memory]
+        said = "\n".join(passage.text for passage in own)
+        others = [
+            passage
+            for passage in about
+            if passage.memory_id != memory and not lacks_number(question, said, passage.text)
+        ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
     return following
@@ -175,11 +180,11 @@ def _following(
     """Return the first passage that replaces something, by the older memory; `of` is one of these, or all."""
     following = _replaced_values(question, passages, further, of)
     short, lower = ([passage for passage in found if is_note(passage.text)] for found in (passages, further))
-    texts = {passage.memory_id: passage.text for passage in short}
+    notes = {passage.memory_id: passage for passage in short}
     following = {
         memory: newer
         for memory, newer in following.items()
-        if not (memory in texts and _are_apart(question, texts[memory], newer.text))
+        if not (memory in notes and _are_apart(question, notes[memory], newer))
     }
     for memory, newer in _announced_changes(question, short, lower, of).items():
         if memory not in following or order_in_time(newer) < order_in_time(following[memory]):
@@ -223,28 +228,37 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         return False
     return (
         _one_subject(older, newer)
-        and announces_change(question.asked, read(older.text), read(newer.text), _titles(older, newer))
+        and announces_change(
+            question.asked, read(older.text), read(newer.text), (_title(older), _title(newer))
+        )
         and not is_to_come(newer.text, newer.moment)
     )
 
 
-def _are_apart(question: Question, older: str, newer: str) -> bool:
+def _are_apart(question: Question, passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether two short notes are about two things.
 
-    Turns of a chat, which ask, are left to their values, and so is a note that names what it replaces.
+    Turns of a chat, which ask, are left to their values, and so is a note that names what it replaces, unless
+    it lacks the subject or a name that is asked for.
     """
-    if len(newer) > MAX_CHARACTERS or "?" in older or "?" in newer or _ended(newer) & _stated(older):
+    if len(other.text) > MAX_CHARACTERS or "?" in passage.text or "?" in other.text:
         return False
-    return are_apart(question.asked, read(older), read(newer))
+    older, newer = read(passage.text), read(other.text)
+    if _ended(other.text) & _stated(passage.text):
+        asked = (
+            (one.subject & question.asked.keys) | (one.names & question.asked.names)
+            for one in older.sentences
+        )
+        if frozenset().union(*asked) <= frozenset().union(*(one.keys for one in newer.sentences)):
+            return False
+    return are_apart(question.asked, older, newer, _title(passage))
 
 
-def _titles(*passages: DatedPassage) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the keys of two titles that their texts do not begin with."""
-    first, second = (
-        frozenset() if not one.title or _is_from_text(one.title, one.text) else sentence_of(one.title).keys
-        for one in passages
-    )
-    return first, second
+def _title(passage: DatedPassage) -> frozenset[str]:
+    """Return the keys of a title that its text does not begin with."""
+    if not passage.title or _is_from_text(passage.title, passage.text):
+        return frozenset()
+    return sentence_of(passage.title).keys
 
 
 def _replaced_values(

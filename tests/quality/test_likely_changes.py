@@ -61,6 +61,16 @@ APART = [
         "Choir evenings", "The choir sings on Tuesdays in the chapel.",
         "Second evening", "The choir now also sings on Thursdays in the chapel.",
     ),
+    (  # somebody of the person
+        "what shoe size does Jonas wear?",
+        "Jonas's shoes", "Jonas wears shoe size 38.",
+        "At the shoe shop", "Jonas's brother now wears shoe size 40.",
+    ),
+    (  # a part of the same
+        "what does the tram line cost?",
+        "Getting to school", "The tram line costs 2 euros.",
+        "Prices of the city", "The night tram line now costs 5 euros.",
+    ),
     (  # another unit
         "what is the quota of the account?",
         "Account quota", "An account may send 60 messages a minute.",
