@@ -126,7 +126,7 @@ def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
 
 
 def has_narrower_subject(old: ShortSentence, new: ShortSentence, known: Set[str]) -> bool:
-    """Whether a newer sentence is about a part of what an older note says, as one boiler of two.
+    """Whether a newer sentence is about a part, as one boiler of two.
 
     Args:
         old: Older sentence. A word behind its subject is a verb: "Eva teaches".
@@ -172,7 +172,7 @@ def are_apart(
 def _has_other_subject(
     question: AskedWords, old: ShortSentence, new: ShortSentence, known: Set[str], said: Set[str]
 ) -> bool:
-    """Whether a newer note has another subject than the one asked for, as phones instead of laptops."""
+    """Whether a newer note has another subject than is asked for: phones, not laptops."""
     own = new.subject - covered(new.subject, known) - _NO_QUALIFIERS
     asked = old.subject & question.keys
     return bool(own) and (bool(asked - covered(asked, said)) or (old.says_i and not new.of_speaker))
