@@ -55,7 +55,7 @@ _OF_KIND = re.compile(
 )
 _OF_PLACE = re.compile(
     rf"(?<![\w-])(?P<kind>\w*(?:raum|zimmer|platz)|{PLACE})(?:\s{NUMBER_WORD}\.?)?[\s:#]*"
-    rf"(?!\d[dgkx]{_NO_MORE})(?P<text>(?-i:[A-Z]?)(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
+    rf"(?-i:(?!\d[dgkx]{_NO_MORE}))(?P<text>(?-i:[A-Z]?)(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
     rf"|\d{{1,2}}\.\d{{2,3}}|\d{{1,3}}-\d{{1,3}}))(?![A-Za-z0-9-]|[.,:]\d)",
     re.IGNORECASE,
 )
@@ -65,6 +65,7 @@ _SPACED = re.compile(
 )
 _OF_YEAR = re.compile(rf"(?<![\w-])([A-Za-z]{{2,5}})[ -](20\d\d)[ /-](\d{{3,6}}){_NO_MORE}")
 _SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
+_PLATE = re.compile(rf"(?<![\w-])([A-Z]{{1,3}})-([A-Z]{{1,2}})\s(\d{{2,4}}){_NO_MORE}")
 _LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}")
 _PRODUCT = re.compile(
     rf"(?<![\w.-])({PRODUCT}|(?:(?<=[a-z,;] )|^(?=\S+ \S+\W*$))(?-i:[A-Z][a-z]+[A-Za-z]*(?:\.js)?))"
@@ -72,7 +73,8 @@ _PRODUCT = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.-])(?:(?:version|release|firmware|ver\.?|rev\.?)\s+v?|v)(\d+(?:\.\d+)+)(?![\w]|\.\d)",
+    r"(?<![\w.-])(?:(?:version|release|firmware|ver\.?|rev\.?)\s+v?|v)(\d+(?:\.\d+)+)"
+    r"(?:[-.]?(rc|alpha|beta|pre|dev)[-.]?(\d+))?(?![\w]|\.\d)",
     re.IGNORECASE,
 )
 _DOTTED = re.compile(r"(?<![\w.-])(\d+(?:\.\d+){2,})(?![\w]|\.\d)")
@@ -95,6 +97,7 @@ _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")
 _STARTS_IN_LETTER = re.compile(r"[a-z]+\d")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_COMPOUND = re.compile(r"([A-Z]{2,}-\d{2,})(?:-(?:[a-z]{3,}|[A-Z][a-z]{2,}))+")
 _RUNS = re.compile(r"[a-z]+|\d+")
 _CONTINUED = re.compile(rf"(?:{BETWEEN_LISTED})(\d{{2,}}){_NO_MORE}", re.IGNORECASE)
 
@@ -162,7 +165,11 @@ Found = Iterator[tuple[int, int, Identifier]]
 
 def _versions(text: str) -> Found:
     for match in _VERSION.finditer(text):
-        yield match.start(), match.end(), version(match[0], match[1])
+        yield (
+            match.start(),
+            match.end(),
+            version(match[0], match[1], before=match[2] or "", at=match[3] or ""),
+        )
     for match in _DOTTED.finditer(text):
         groups = match[1].split(".")
         if regrouped("".join(groups)) and min(map(len, groups[1:])) >= 3:  # no version has such parts
@@ -265,8 +272,9 @@ def _spaced(text: str) -> Found:
     for match in _SPACED.finditer(text):
         if f"{match[1]}-{match[2]}".lower() not in _COMMON:
             yield match.start(), match.end(), numbered(match[0], match[2], code=match[1])
-    for match in _SPACED_MIXED.finditer(text):
-        yield match.start(), match.end(), segmented(match[0], [match[1].lower(), match[2].lower()])
+    for pattern in (_SPACED_MIXED, _PLATE):
+        for match in pattern.finditer(text):
+            yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
     for match in _LOWER.finditer(text):
         code, digits = match.groups()
         if is_code(code):
@@ -286,8 +294,10 @@ def _tokens(text: str) -> Found:
         start = match.start(2)
         for piece in re.finditer(r"[^./]+", match[2]):
             mark = "#" if match[1] and not piece.start() else ""
-            if identifier := _of_token(mark, piece[0]):
-                yield start + piece.start() - len(mark), start + piece.end(), identifier
+            compound = _COMPOUND.fullmatch(piece[0])  # INC-4821-Problem
+            token, begin = compound[1] if compound else piece[0], start + piece.start()
+            if identifier := _of_token(mark, token):
+                yield begin - len(mark), begin + len(token), identifier
 
 
 def _of_token(mark: str, token: str) -> Identifier | None:
@@ -326,6 +336,8 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
         if long or last[0] == "0" or (capitals and len(first) > 1):
             return numbered(token, last, code=first)
         return None
+    if len(first) > 3 and first.isdigit() and token.isupper() and not IS_YEAR.fullmatch(first):  # 6205-2RS
+        return segmented(token, segments)
     if first.isdigit() and not token.isupper():  # 5-year-old
         return (
             segmented(token, segments)

@@ -28,6 +28,7 @@ _WIDE = re.compile(WIDE)
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _NUMERO = re.compile(r"№\s?|(?<!\w)[Nn]\.?[°º]\.?\s?")
 _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_WORD_AND_NUMBER = re.compile(r"(?:^[a-z]+(?=\d{2,}$))|.+")
 _BETWEEN = rf"(?:[\W_]{{0,3}}|[\W_]{{1,2}}{NUMBER_WORD}[\W_]{{1,2}})"
 _BEFORE = re.compile(r"([^\W\d_]+)([\W_]{0,4})$")
 _LOOKED_BACK = 64  # characters before a number
@@ -142,17 +143,23 @@ class Identifier:
         return own in (None, ANY_KIND) or group in (None, ANY_KIND, own)
 
 
-def version(text: str, number: str, products: tuple[str, ...] = ()) -> Identifier:
+def version(
+    text: str, number: str, products: tuple[str, ...] = (), before: str = "", at: str = ""
+) -> Identifier:
     """Build a version; a text with one of its series (2.3.1 of 2.3) mentions it.
 
     Args:
         products: Names of what it is a version of, in lower case; empty: any.
+        before: Word of what comes before its release, as in 2.4.1-rc3.
+        at: Number of that.
     """
     first, *others = parts = number.split(".")
     sets = [frozenset({first, f"v{first}", *(f"{name}{first}" for name in products)})]
     sets += [frozenset({part}) for part in others]
     glued = "".join(rf"|(?<={re.escape(name)})" for name in products)
     whole = rf"(?:(?<![A-Za-z0-9.])v?{glued}){re.escape(number)}(?!\d)"
+    if before:
+        whole += rf"[-.]?{before}[-.]?{at}(?!\d)"
     if len(parts) == 2:  # else an amount may be spelled so
         whole = rf"(?<![$€£¥₹])(?<![$€£¥₹]\s){whole}(?!\s?{UNIT_WORDS}(?!\w))"
     return Identifier(text, tuple(sets), number, products=products, _whole=whole)
@@ -181,6 +188,8 @@ def segmented(text: str, segments: list[str], *, leading: str = "", padded: bool
     """
     if padded:
         segments = [segment.lstrip("0") or segment for segment in segments]
+    elif len(segments) > 1:  # B-MW4711
+        segments = [run for segment in segments for run in _WORD_AND_NUMBER.findall(segment)]
 
     def rarity(at: int) -> tuple[bool, bool, int]:
         part = segments[at]

@@ -17,8 +17,11 @@ MIN_CODE: Final = 5
 """Minimum characters of letters and digits whose grouping does not matter (count)."""
 MIN_CODE_DIGITS: Final = 2
 """Minimum digits among them (count)."""
+MIN_HEX: Final = 8
+"""The same if no letter is behind F, as in the beginning of a hash (count)."""
 _HEX = re.compile("[0-9a-f]+")
 PHONE: Final = 9  # characters from which one digit may be the first group: 1 800 555 2671 (count)
+# With more one digit may be the last group: 978-3-16-148410-0.
 MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
 SEPARATOR: Final = "[ ./()_-]"
 """Pattern of a character between two groups."""
@@ -27,7 +30,8 @@ BETWEEN: Final = f"{SEPARATOR}{{0,2}}"
 COUNTRY_CODE: Final = r"(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})"
 """Pattern of the code of a country at the beginning of a phone number."""
 _ACCOUNT = re.compile(
-    r"(?<![\w-])[a-z]{2}\d\d(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?(?![\w-])", re.IGNORECASE
+    r"(?<![\w-])(?:[a-z]{2}\d\d(?: [a-z0-9]{4}){2,7}(?: [a-z0-9]{1,3})?|1z(?: [a-z0-9]{2,4}){4,7})(?![\w-])",
+    re.IGNORECASE,
 )
 _ACCOUNT_DIGITS = 12  # minimum digits of an account (count)
 _COUNTRY = rf"(?:(?:\+|00)\d{{1,3}}{BETWEEN}(?:\(0\))?{BETWEEN})?"
@@ -56,11 +60,11 @@ def _is_code(characters: str, digits: int) -> bool:
     runs = _RUNS.findall(characters)
     if len(runs) < 3 or digits < MIN_CODE_DIGITS or not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
         return False
-    return 2 * len(runs) <= len(characters) or not _HEX.fullmatch(characters)
+    return len(characters) >= MIN_HEX or 2 * len(runs) <= len(characters) or not _HEX.fullmatch(characters)
 
 
 def accounts(text: str) -> list[tuple[int, int]]:
-    """Return the spans of account numbers in groups (IBAN: GB29 NWBK 6016 …)."""
+    """Return the spans of account and parcel numbers in groups (GB29 NWBK 6016 …, 1Z 999 AA1 …)."""
     spans = (match.span() for match in _ACCOUNT.finditer(text))
     return [span for span in spans if sum(map(str.isdigit, text[slice(*span)])) >= _ACCOUNT_DIGITS]
 
@@ -93,6 +97,6 @@ def edges(characters: str) -> tuple[list[str], list[str]]:
     if characters.isdigit():
         first += [f"0{word}" for word in first]
     last = [characters[-size:] for size in sizes]
-    if characters[-2:-1].isdigit() != characters[-1:].isdigit():
+    if len(characters) > PHONE or characters[-2:-1].isdigit() != characters[-1:].isdigit():
         last.append(characters[-1:])
     return first, last

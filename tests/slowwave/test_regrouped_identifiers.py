@@ -32,6 +32,10 @@ NOTES = {
     "glued": "The garage answers at +49170/7654321.",
     "headphones": "She bought the WH-1000XM5 for flights.",
     "licence": "The editor has the licence AB-98-XY-76.",
+    "book": "The tide tables are ISBN 978-3-16-148410-0.",
+    "van": "The van has the plate B-MW 4711.",
+    "serial": "The heater has SN: 4C2F-99AB on its back.",
+    "parcel": "UPS has the sails as 1Z999AA10123456784.",
     "ropes": "A phrase leads to the note on old ropes.",
 }
 FOUND = [
@@ -48,12 +52,16 @@ FOUND = [
     ("what is 77-22913?", "ropes"), ("whose is +491701234567?", "mobile"), ("0170 1234567", "mobile"),
     ("01701234567", "mobile"), ("who is +49 (0) 170 7654321?", "glued"), ("01707654321", "glued"),
     ("whose is WH1000XM5?", "headphones"), ("what is AB98XY76 for?", "licence"), ("ab98xy76", "licence"),
+    ("ISBN 9783161484100", "book"), ("who drives B-MW4711?", "van"), ("what has serial 4C2F99AB?", "serial"),
+    ("where is 1Z 999 AA1 0123 4567 84?", "parcel"),
     ("what is QR55TZ19?", "labelled"), ("what is rma903127?", "labelled"),
 ]  # fmt: skip
 MISSING = [
     "who is 44772211?", "4477-2211", "44.772.211", "whose account is DE89370400440532013001?",
     "whose is +491701234568?", "whose is WH1000XM4?", "what is AB98XY77?",
-    "where is card 4111111122223334?", "who called from 017177668812?", "who is 447722101?",
+    "ISBN 9783161484101", "who drives B-MW4712?", "what has serial 4C2F99AC?",
+    "where is 1Z 999 AA1 0123 4567 85?", "where is card 4111111122223334?",
+    "who called from 017177668812?", "who is 447722101?",
 ]  # fmt: skip
 
 

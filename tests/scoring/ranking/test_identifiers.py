@@ -75,6 +75,13 @@ from slowwave.scoring.ranking.identifiers import (
         ("Who is +491701234567?", ["+491701234567"]),
         ("Whose is 06 12 34 56 99?", ["06 12 34 56 99"]),
         ("Where is the WH 1000XM5?", ["WH 1000XM5"]),
+        ("Who has the plate B-MW 4712?", ["B-MW 4712"]),
+        ("Wer löste das INC-4811-Problem?", ["INC-4811"]),
+        ("Is the OPS-118-related outage over?", ["OPS-118"]),
+        ("Do we run v2.4.1-rc4?", ["v2.4.1-rc4"]),
+        ("Who has seat 5D?", ["seat 5D"]),
+        ("Which bearing is 6205-2RS?", ["6205-2RS"]),
+        ("Where is 1Z 999 AA1 0123 4567 85?", ["1Z 999 AA1 0123 4567 85"]),
     ],
 )
 def test_an_identifier_is_told_by_its_shape(question, expected):
@@ -110,6 +117,7 @@ def test_an_identifier_is_told_by_its_shape(question, expected):
         "we paid 300 there and walked 412",
         "Kostet das Menü 12.50, oder die Pizza 9.50?",
         "Is the desk 1.20 wide, and was the room 89.50 a night?",
+        "Is it a 2024-Q3 plan, a COVID-19-related delay or a desk 4k screen?",
     ],
 )
 def test_dates_times_amounts_and_words_are_none(question):
@@ -207,6 +215,16 @@ def test_dates_times_amounts_and_words_are_none(question):
         ("HG7K-29LM", "HG7K29LM", True),
         ("room 3.07", "Raum 3.07", True),
         ("room 3.07", "3.07 euros", False),
+        ("B-MW4711", "The van has the plate B-MW 4711.", True),
+        ("B-MW 4711", "plate b mw 4711", True),
+        ("B-MW 4711", "plate B-MW 47112", False),
+        ("INC-4810-Problem", "Ticket 4810 was closed.", True),
+        ("4C2F99AB", "SN: 4C2F-99AB", True),
+        ("1Z 999 AA1 0123 4567 84", "with 1Z999AA10123456784", True),
+        ("v2.4.1-rc3", "staging has 2.4.1rc3", True),
+        ("v2.4.1-rc3", "staging has 2.4.1-rc4", False),
+        ("v2.4.1-rc3", "staging has 2.4.1", False),
+        ("6205-2RS", "the bearing 6205 2RS", True),
     ],
 )
 def test_a_text_mentions_it_in_any_usual_spelling(asked, text, mentioned):
