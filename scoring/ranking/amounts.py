@@ -15,7 +15,7 @@ UNIT_WORDS: Final = (
 """Pattern of a unit that is no other word, either."""
 UNITS: Final = (
     rf"(?:(?:st|nd|rd|th|s|d|w|y|b|v|a|ma|p|x|us|c|f|am)|\s?(?:{UNIT_WORDS}|k|m|bn|h|hr|hrs|hz|khz|mhz|kb|tb|pb|"
-    r"kib|mib|gib|bit|bits|bytes?|g|mg|mcg|lbs?|oz|cm|mm|nm|ft|mi|mph|kmh|kph|l|ml|cl|kv|mv|kw|mwh|mah|px|pt|"
+    r"kib|mib|gib|[kmg]bps|[kmg]bits?|bit|bits|bytes?|g|mg|mcg|lbs?|oz|cm|mm|nm|ft|mi|mph|kmh|kph|l|ml|cl|kv|mv|kw|mwh|mah|px|pt|"
     r"fps|dpi|ms|ns|sec|secs|min|mins|pm|deg|cal|kcal|rpm|db|ppm|bpm))"
 )
 """Pattern of a unit behind a number; one that may be another word (4 a, 4 am) only without a space."""
@@ -25,19 +25,24 @@ _COSTS: Final = (
     r"kilometerstand|prix|loyer|coûte|salaire|precio|alquiler|cuesta|sueldo|preço|aluguel|custa|salário)"
 )
 MAX_YEAR: Final = 2_100
-YEAR: Final = r"(?:1[5-9]\d\d|20\d\d|2100)"
+YEAR: Final = r"(?:1[5-9]\d\d|20[0-3]\d|2050|2100)"
 IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
 UNIT: Final = re.compile(rf"{UNITS}(?!\w)|\s?[个個件人条條名円元年月日天次つ枚台回張张份通]", re.IGNORECASE)
 AMOUNTS: Final = re.compile(
     r"\S+://\S+|\S+@\S+"  # addresses
     r"|[$€£¥₹]\s?\d[\d.,]*\w*"
-    rf"|(?<!\w){_CURRENCIES}\s\d[\d.,]*(?!\w)"
+    r"|(?<!\w)(?:gmt|utc)\s?[+-]\d{1,2}(?::\d\d)?(?!\w)"
+    r"|#(?=\d*[a-f])[0-9a-f]{6}(?!\w)"  # a colour
+    r"|(?<!\w)(?:zip|post|postal|plz|postcode)(?:\scode)?\s\d{4,6}(?!\w)"
+    r"|(?<![\w-])\d{5}(?=\s(?-i:[A-Z][a-z]))"  # 10115 Berlin
+    r"|(?<!\w)m\d{1,2}\s?[x×]\s?\d{1,3}(?!\w)"  # screws
+    rf"|(?<!\w){_CURRENCIES}\s?\d[\d.,]*(?!\w)"
     rf"|(?<!\w){_COSTS}(?:\s(?:is|was|of|about|around|only|ist|war|von|est|de|es|era|é)){{0,2}}\s\d{{4,6}}(?![\w-])"
     r"|(?<![\w-])\d{2,5}(?:\s?[x×]\s?\d{2,5}){1,2}[a-z]{0,2}(?![\w-])"  # sizes
     r"|(?<!\w)\d{1,2}[hu]\d\d(?!\w)"
     r"|(?<![\w-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w-])"
     r"|(?<![\w.-])(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:t[\d:.]+z?)?(?![\w-])"
-    r"|(?<![\w.-])\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)?\d\d(?![\w.-])"
+    r"|(?<![\w.-])(?:0?[1-9]|[12]\d|3[01])[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:19|20)?\d\d(?![\w.-])"
     r"|(?<![\w-])(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?![\w-])"
     r"|(?<![\w-])(?:(?:19|20)\d\d-?[qwh]\d{1,2}|[qwh]\d{1,2}-?(?:19|20)\d\d|fy-?\d{2,4})(?![\w-])"
     rf"|(?<![\w-]){YEAR}s?(?:\s?[-/]\s?(?:{YEAR}|\d\d))?(?![\w-]|\.\d)"

@@ -118,10 +118,16 @@ def is_of_kind(code: str, group: int | None) -> bool:
     return group in _ANY_CODE or any(_abbreviates(code, noun) for noun in _GROUPS[group or 0])
 
 
-def head_of_list(before: str) -> str:
-    """Return the text before a number without earlier numbers of its list."""
-    if match := _LISTED.search(before):
-        before = before[: match.start()]
+def head_of_list(before: str, size: int) -> str:
+    """Return the text before a number without earlier numbers of its list.
+
+    Args:
+        before: Text before the number.
+        size: Digits of the number; those of a list have about as many.
+    """
+    match = _LISTED.search(before)
+    if match and all(abs(len(one) - size) <= 1 for one in re.findall(r"\d+", match[0])):
+        return before[: match.start()]
     return before
 
 

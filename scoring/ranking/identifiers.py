@@ -15,15 +15,9 @@ from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
 
-from slowwave.scoring.ranking.amounts import AMOUNTS, IS_YEAR, MAX_YEAR, UNIT, YEAR
+from slowwave.scoring.ranking.amounts import AMOUNTS, IS_YEAR, MAX_YEAR, UNIT
 from slowwave.scoring.ranking.identifier_nouns import (
-    BETWEEN_LISTED,
     COUNTED,
-    JOINED_KIND,
-    KIND,
-    NUMBER_WORD,
-    PLACE,
-    PRODUCT,
     PRODUCTS,
     ROOMS,
     SEATED,
@@ -33,8 +27,43 @@ from slowwave.scoring.ranking.identifier_nouns import (
     may_be_code,
     singular,
 )
-from slowwave.scoring.ranking.mentions import Identifier, numbered, plain_text, segmented, version
-from slowwave.scoring.ranking.regrouping import COUNTRY_CODE, accounts, regrouped
+from slowwave.scoring.ranking.identifier_shapes import (
+    CONTINUED,
+    DOTTED,
+    GROUPED,
+    HEX,
+    INTERNATIONAL,
+    KIND_AND_YEAR,
+    LEADING,
+    LINK,
+    LOWER,
+    NAMED_HASH,
+    NUMBERED,
+    OF_KIND,
+    OF_PLACE,
+    OF_YEAR,
+    PLATE,
+    PRICE,
+    RUNS,
+    SPACED,
+    SPACED_MIXED,
+    SPELLED,
+    STARTS_IN_LETTER,
+    TAIL,
+    TOKEN,
+    UUID,
+    VERSION,
+    VERSION_OF_PRODUCT,
+)
+from slowwave.scoring.ranking.mentions import (
+    Identifier,
+    in_one_form,
+    numbered,
+    plain_text,
+    segmented,
+    version,
+)
+from slowwave.scoring.ranking.regrouping import accounts, regrouped
 from slowwave.scoring.wordlists import words
 
 MAX_IDENTIFIERS = 8
@@ -42,64 +71,11 @@ MAX_IDENTIFIERS = 8
 
 LONG = 5
 """Minimum digits of a number that is an identifier by itself (count)."""
+PNR = 6
+"""Letters and digits of a booking (count)."""
 _COMMON = frozenset(words("slowwave.scoring", "identifier_common"))
 _MEASURES = frozenset(words("slowwave.scoring", "identifier_measures"))
 _BEFORE_VERBS = frozenset(words("slowwave.scoring", "identifier_verbs"))
-_NO_MORE = r"(?![\w-]|[.,:]\d)"
-_TOKEN = re.compile(r"(?<![A-Za-z0-9])(#?)([A-Za-z0-9]+(?:[-_./][A-Za-z0-9]+)*)(?![A-Za-z0-9])")
-_OF_KIND = re.compile(
-    rf"(?:(?<![\w-])(?P<kind>(?:{KIND})s?|\w+nummer)|(?P<joined>{JOINED_KIND}))"
-    rf"(?P<number>[\s.]{{0,2}}(?<!\w){NUMBER_WORD}\.?)?(?P<mark>[\s:.]{{0,2}}#)?[\s:]*"
-    r"(?P<digits>(?<!\d)\d{2,})(?![A-Za-z0-9-]|[.,:]\d)(?(joined)|(?!\w))",
-    re.IGNORECASE,
-)
-_OF_PLACE = re.compile(
-    rf"(?<![\w-])(?P<kind>\w*(?:raum|zimmer|platz)|{PLACE})(?:\s{NUMBER_WORD}\.?)?[\s:#]*"
-    rf"(?-i:(?!\d[dgkx]{_NO_MORE}))(?P<text>(?-i:[A-Z]?)(?:[a-z][-.]?\d{{1,4}}(?:[-.]\d{{1,4}})?|\d{{1,4}}-?[a-z]"
-    rf"|\d{{1,2}}\.\d{{2,3}}|\d{{1,3}}-\d{{1,3}}))(?![A-Za-z0-9-]|[.,:]\d)",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(rf"(?<![\w-])(?:no|nr|núm|num)\.\s?(\d{{3,}}){_NO_MORE}", re.IGNORECASE)
-_SPACED = re.compile(
-    rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}"
-)
-_OF_YEAR = re.compile(rf"(?<![\w-])([A-Za-z]{{2,5}})[ -](20\d\d)[ /-](\d{{3,6}}){_NO_MORE}")
-_SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
-_PLATE = re.compile(rf"(?<![\w-])([A-Z]{{1,3}})-([A-Z]{{1,2}})\s(\d{{2,4}}){_NO_MORE}")
-_LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){_NO_MORE}")
-_PRODUCT = re.compile(
-    rf"(?<![\w.-])({PRODUCT}|(?:(?<=[a-z,;] )|^(?=\S+ \S+\W*$))(?-i:[A-Z][a-z]+[A-Za-z]*(?:\.js)?))"
-    r"(?:\s(?:version|release))?[\s-]?v?(\d+\.\d+(?:\.\d+)*)(?!\w|\.\d)",
-    re.IGNORECASE,
-)
-_VERSION = re.compile(
-    r"(?<![\w.-])(?:(?:version|release|firmware|ver\.?|rev\.?)\s+v?|v)(\d+(?:\.\d+)+)"
-    r"(?:[-.]?(rc|alpha|beta|pre|dev)[-.]?(\d+))?(?![\w]|\.\d)",
-    re.IGNORECASE,
-)
-_DOTTED = re.compile(r"(?<![\w.-])(\d+(?:\.\d+){2,})(?![\w]|\.\d)")
-_SPELLED = re.compile(
-    r"(?<!\w)(?:code|reference|ref|pnr|voucher|coupon|sku|confirmation|serial)(?:\s(?:number|no|code|is))?\W{1,2}"
-    r"([A-Z]{5,12})(?![\w-])"
-)  # fmt: skip
-_NAMED_HASH = re.compile(
-    r"(?<!\w)(?:commit|hash|digest|sha|checksum|revision)\W{1,2}([0-9a-f]{7,64})(?![\w-])"
-    r"|(?<![\w:])((?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2})(?![\w:])",
-    re.IGNORECASE,
-)
-_GROUPED = re.compile(r"(?<![\w.,+-])(\(?\+?\d{1,5}\)?(?:[ /-]\(?\d{2,8}\)?){1,7})(?![\w:/-]|[.,]\w)")
-_INTERNATIONAL = re.compile(
-    rf"(?<![\w+])(?<!\d[ ./-])(?:\+{COUNTRY_CODE}(?:[ ./-]?\(0\))?((?:[ ./()-]{{0,2}}\d){{6,12}})"
-    rf"|00{COUNTRY_CODE}((?:[ ./()-]{{0,2}}\d){{8,12}}))(?![\w:/-]|[.,]\w)"
-)
-_LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
-_HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
-_PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")
-_STARTS_IN_LETTER = re.compile(r"[a-z]+\d")
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_COMPOUND = re.compile(r"([A-Z]{2,}-\d{2,})(?:-(?:[a-z]{3,}|[A-Z][a-z]{2,}))+")
-_RUNS = re.compile(r"[a-z]+|\d+")
-_CONTINUED = re.compile(rf"(?:{BETWEEN_LISTED})(\d{{2,}}){_NO_MORE}", re.IGNORECASE)
 
 
 def identifiers(question: str) -> tuple[Identifier, ...]:
@@ -121,14 +97,15 @@ def possible_identifiers(question: str) -> tuple[Identifier, ...]:
 
 def _may_have(question: str) -> bool:
     """Whether a question has a digit, or names a code or a hash without one."""
-    return any(map(str.isdigit, question)) or bool(_SPELLED.search(question) or _NAMED_HASH.search(question))
+    return any(map(str.isdigit, question)) or bool(SPELLED.search(question) or NAMED_HASH.search(question))
 
 
 @lru_cache(maxsize=256)
 def _identifiers(question: str) -> tuple[Identifier, ...]:
-    shown = text = plain_text(question)
+    shown, text = in_one_form(question), plain_text(question)
     if text.isascii() and text.isupper() and text.count(" ") > 1:  # capitals say nothing there
         text = text.lower()
+    text = TAIL.sub(lambda match: " " * len(match[0]), text)
     found: dict[int, Identifier] = {}
     for finder in _FINDERS:
         for start, end, identifier in finder(text):
@@ -149,7 +126,7 @@ def _continued(first: Identifier, end: int, text: str) -> dict[int, Identifier]:
     """Return the other numbers of a list (INC-4821/4822), by place."""
     found: dict[int, Identifier] = {}
     digits = re.search(r"\d+$", first.text)
-    while (first.code or first.kind) and digits and (match := _CONTINUED.match(text, end)):
+    while (first.code or first.kind) and digits and (match := CONTINUED.match(text, end)):
         if len(match[1]) != len(digits[0]) or IS_YEAR.fullmatch(match[1]) or UNIT.match(text, match.end()):
             break
         written = f"{first.text[: digits.start()]}{match[1]}"
@@ -163,16 +140,26 @@ def _continued(first: Identifier, end: int, text: str) -> dict[int, Identifier]:
 Found = Iterator[tuple[int, int, Identifier]]
 
 
+def _links(text: str) -> Found:
+    for match in LINK.finditer(text):
+        name = "code" if match["code"] else "digits"
+        end = match.end("number" if match["code"] else name)
+        shown, digits = text[match.start(name) : end], match["number"] or match["digits"]
+        noun = {"pull": "pr", "merge_request": "pr"}.get(match["kind"], match["kind"] or "")
+        yield match.start(name), end, numbered(shown, digits, code=match["code"] or "", kind=noun)
+
+
 def _versions(text: str) -> Found:
-    for match in _VERSION.finditer(text):
+    for match in VERSION.finditer(text):
         yield (
             match.start(),
             match.end(),
             version(match[0], match[1], before=match[2] or "", at=match[3] or ""),
         )
-    for match in _DOTTED.finditer(text):
+    for match in DOTTED.finditer(text):
         groups = match[1].split(".")
-        if regrouped("".join(groups)) and min(map(len, groups[1:])) >= 3:  # no version has such parts
+        is_grouped = min(map(len, groups[1:])) >= 3 or (len(groups[0]) > 1 and len(groups[1]) >= 3)
+        if regrouped("".join(groups)) and is_grouped:  # no version has such parts
             if not (groups[-1] == "000" or UNIT.match(text, match.end())):
                 yield match.start(), match.end(), segmented(match[0], groups)
         elif not AMOUNTS.fullmatch(match[0]):
@@ -180,10 +167,10 @@ def _versions(text: str) -> Found:
 
 
 def _products(text: str) -> Found:
-    for match in _PRODUCT.finditer(text):
+    for match in VERSION_OF_PRODUCT.finditer(text):
         name = match[1].lower()
         if name not in PRODUCTS and (
-            _PRICE.search(match[2]) or is_foreign_function(_word_before(text, match))
+            PRICE.search(match[2]) or is_foreign_function(_word_before(text, match))
         ):
             continue  # Menü 12.50
         if name not in _MEASURES and group_of(name) is None and not UNIT.match(text, match.end()):
@@ -192,7 +179,7 @@ def _products(text: str) -> Found:
 
 
 def _places(text: str) -> Found:
-    for match in _OF_PLACE.finditer(text):
+    for match in OF_PLACE.finditer(text):
         runs = re.findall(r"[a-z]+|\d+", match["text"].lower())
         if "." in match["text"] and match["text"][0].isdigit():
             floor, room = runs
@@ -206,13 +193,13 @@ def _places(text: str) -> Found:
 
 
 def _kinds(text: str) -> Found:
-    for match in _OF_KIND.finditer(text):
+    for match in OF_KIND.finditer(text):
         digits, noun = match["digits"], (match["kind"] or match["joined"]).lower()
         sure, group = match["mark"] or match["number"] or "nummer" in noun, group_of(noun)
         least = 2 if group in COUNTED else 3
         plural = noun.endswith("s") and group_of(noun.removesuffix("s")) == group
         if plural and len(digits) >= LONG - 1 and not digits.endswith("00"):
-            plural = not _CONTINUED.match(text, match.end())  # invoices 4471 and 4472
+            plural = not CONTINUED.match(text, match.end())  # invoices 4471 and 4472
         if not sure and (len(digits) < least or plural or group == SEATED or IS_YEAR.fullmatch(digits)):
             continue
         if sure or not (_word_before(text, match) in _BEFORE_VERBS or UNIT.match(text, match.end())):
@@ -226,15 +213,19 @@ def _word_before(text: str, match: re.Match[str]) -> str:
 
 
 def _numbers(text: str) -> Found:
-    for match in _NUMBERED.finditer(text):
+    for match in NUMBERED.finditer(text):
         if not UNIT.match(text, match.end()):
             yield match.start(), match.end(), numbered(match[0], match[1], kind="number")
 
 
 def _hashes(text: str) -> Found:
-    for match in _NAMED_HASH.finditer(text):
+    for match in NAMED_HASH.finditer(text):
         group = match.lastindex or 1
-        yield match.start(group), match.end(group), segmented(match[group], _split(match[group]))
+        yield (
+            match.start(group),
+            match.end(group),
+            segmented(match[group], _split(match[group].replace(".", "-"))),
+        )
 
 
 def _grouped(text: str) -> Found:
@@ -242,12 +233,12 @@ def _grouped(text: str) -> Found:
     for start, end in accounts(text):
         yield start, end, segmented(text[start:end], text[start:end].lower().split())
         text = text[:start] + " " * (end - start) + text[end:]
-    for match in _INTERNATIONAL.finditer(text):
+    for match in INTERNATIONAL.finditer(text):
         groups = re.findall(r"\d+", match[1] or match[2])
         groups = [groups[0].lstrip("0"), *groups[1:]] if groups[0].strip("0") else groups[1:]
-        yield match.start(), match.end(), segmented(match[0], groups, leading=_LEADING)
+        yield match.start(), match.end(), segmented(match[0], groups, leading=LEADING)
         text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
-    for match in _GROUPED.finditer(text):
+    for match in GROUPED.finditer(text):
         groups = re.findall(r"\d+", match[0])
         if match[0].lstrip("(")[0] == "+":  # a text may have another prefix
             groups = groups[1:]
@@ -255,7 +246,7 @@ def _grouped(text: str) -> Found:
             groups[0] = groups[0].lstrip("0") or "0"
         pairs = match[0][0] == "0" and len(groups) >= 4  # 06 12 34 56 99
         if sum(map(len, groups)) >= 9 and (pairs or max(map(len, groups)) >= 4):
-            yield match.start(), match.end(), segmented(match[0], groups, leading=_LEADING)
+            yield match.start(), match.end(), segmented(match[0], groups, leading=LEADING)
         elif [len(group) for group in groups] == [4, 4] and not any(
             IS_YEAR.fullmatch(group) or group.endswith("00") for group in groups
         ):
@@ -263,19 +254,21 @@ def _grouped(text: str) -> Found:
 
 
 def _of_year(text: str) -> Found:
-    for match in _OF_YEAR.finditer(text):
+    for match in OF_YEAR.finditer(text):
         if match[1].isupper() or is_code(match[1].lower()):
             yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
+    for match in KIND_AND_YEAR.finditer(text):
+        yield match.start(1), match.end(), segmented(text[match.start(1) : match.end()], [*match.groups()])
 
 
 def _spaced(text: str) -> Found:
-    for match in _SPACED.finditer(text):
+    for match in SPACED.finditer(text):
         if f"{match[1]}-{match[2]}".lower() not in _COMMON:
             yield match.start(), match.end(), numbered(match[0], match[2], code=match[1])
-    for pattern in (_SPACED_MIXED, _PLATE):
+    for pattern in (SPACED_MIXED, PLATE):
         for match in pattern.finditer(text):
             yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
-    for match in _LOWER.finditer(text):
+    for match in LOWER.finditer(text):
         code, digits = match.groups()
         if is_code(code):
             yield match.start(), match.end(), numbered(match[0], digits, code=code)
@@ -285,19 +278,17 @@ def _spaced(text: str) -> Found:
 
 
 def _spelled(text: str) -> Found:
-    for match in _SPELLED.finditer(text):
+    for match in SPELLED.finditer(text):
         yield match.start(1), match.end(1), segmented(match[1], [match[1].lower()])
 
 
 def _tokens(text: str) -> Found:
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         start = match.start(2)
         for piece in re.finditer(r"[^./]+", match[2]):
             mark = "#" if match[1] and not piece.start() else ""
-            compound = _COMPOUND.fullmatch(piece[0])  # INC-4821-Problem
-            token, begin = compound[1] if compound else piece[0], start + piece.start()
-            if identifier := _of_token(mark, token):
-                yield begin - len(mark), begin + len(token), identifier
+            if identifier := _of_token(mark, piece[0]):
+                yield start + piece.start() - len(mark), start + piece.end(), identifier
 
 
 def _of_token(mark: str, token: str) -> Identifier | None:
@@ -309,8 +300,8 @@ def _of_token(mark: str, token: str) -> Identifier | None:
         wanted = len(token) >= 3 if mark else len(token) >= LONG and not token.endswith("000")
         return numbered(f"{mark}{token}", token) if wanted else None
     if len(segments) > 1:
-        return segmented(token, segments) if _UUID.fullmatch(token) else _joined(token, segments)
-    runs = _RUNS.findall(lower)
+        return segmented(token, segments) if UUID.fullmatch(token) else _joined(token, segments)
+    runs = RUNS.findall(lower)
     if len(runs) == 2 and runs[1].isdigit():
         year = IS_YEAR.fullmatch(runs[1]) is not None
         if len(runs[1]) >= 3 and not (year and len(runs[0]) > 3) and len(runs[0]) <= 10:
@@ -341,11 +332,11 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
     if first.isdigit() and not token.isupper():  # 5-year-old
         return (
             segmented(token, segments)
-            if any(_is_mixed(part, _RUNS.findall(part)) for part in segments)
+            if any(_is_mixed(part, RUNS.findall(part)) for part in segments)
             else None
         )
-    is_key = token.isupper() and len(token) > 7 and any(_STARTS_IN_LETTER.match(part) for part in segments)
-    if last.isdigit() or capitals or is_key or any(_is_mixed(part, _RUNS.findall(part)) for part in segments):
+    is_key = token.isupper() and len(token) > 7 and any(STARTS_IN_LETTER.match(part) for part in segments)
+    if last.isdigit() or capitals or is_key or any(_is_mixed(part, RUNS.findall(part)) for part in segments):
         digits = sum(map(str.isdigit, token))
         return segmented(token, segments) if digits >= 2 or len(segments) > 2 else None
     return None
@@ -359,20 +350,23 @@ def _is_mixed(token: str, runs: list[str]) -> bool:
         return False
     if len(runs) == 2:  # 4821b; a unit was no token
         return runs[0].isdigit() and digits >= 3 and (len(runs[1]) <= 2 or not token.islower())
-    if _HEX.fullmatch(token) and len(token) >= 4:
+    if HEX.fullmatch(token) and len(token) >= 4:
         return len(token) > 5 or letters != ["e"]  # 1e10
+    if len(token) == PNR and len(runs) > 2 and token.isupper():
+        return True
     return len(token) >= 5 and digits >= 2 and (not token.islower() or max(map(len, letters)) < 4)
 
 
 _FINDERS = (
+    _links,
     _hashes,
     _of_year,
     _places,
     _products,
     _versions,
+    _grouped,
     _kinds,
     _numbers,
-    _grouped,
     _spaced,
     _spelled,
     _tokens,

@@ -20,10 +20,19 @@ from slowwave.scoring.ranking.identifier_nouns import (
     without_number_word,
 )
 from slowwave.scoring.ranking.regrouping import in_groups, regrouped
-from slowwave.scoring.ranking.spellings import begins_longer, may_be_regrouped, may_have_letters, starts_of
+from slowwave.scoring.ranking.spellings import (
+    SHORT,
+    begins_longer,
+    is_group,
+    may_be_regrouped,
+    may_have_letters,
+    starts_of,
+)
 
-WIDE = "[\uff10-\uff5a]"
-"""Pattern of letters and digits of full width, which `Identifier.is_in` reads as the others."""
+WIDE = "[\uff10-\uff5a\u0660-\u0669\u06f0-\u06f9\u0966-\u096f]"
+"""Pattern of letters and digits that `Identifier.is_in` reads as ASCII: full width, Arabic, Devanagari."""
+_ZEROS = ("\u0660", "\u06f0", "\u0966")  # Arabic, Persian, Devanagari
+_NATIVE = {ord(zero) + digit: str(digit) for zero in _ZEROS for digit in range(10)}
 _WIDE = re.compile(WIDE)
 _DASHES = re.compile("[\u2010-\u2015\u2212]")
 _NUMERO = re.compile(r"№\s?|(?<!\w)[Nn]\.?[°º]\.?\s?")
@@ -119,7 +128,11 @@ class Identifier:
 
     def _has(self, starts: Iterable[int], plain: str) -> bool:
         """Whether what stands before one of these places makes it this number."""
-        return any(self._counts(plain[max(0, start - _LOOKED_BACK) : start]) for start in starts)
+        return any(
+            self._counts(plain[max(0, start - _LOOKED_BACK) : start])
+            and not (len(self._number) <= SHORT and is_group(self._number, plain, start))
+            for start in starts
+        )
 
     def _is_of_another(self, plain: str, start: int) -> bool:
         """Whether a version in a text is that of another product."""
@@ -127,7 +140,7 @@ class Identifier:
 
     def _counts(self, before: str) -> bool:
         """Whether what stands before a number in a text makes it this one."""
-        listed = head_of_list(before)
+        listed = head_of_list(before, len(self._number))
         noun = without_number_word(listed)
         match = _BEFORE.search(noun)
         word, gap = (match[1] or "", match[2] or "") if match else ("", "")
@@ -168,14 +181,15 @@ def version(
 def numbered(text: str, digits: str, *, code: str = "", kind: str = "", alike: str = "") -> Identifier:
     """Build a number, with the letters or the noun before it."""
     code, bare = code.lower(), digits.lstrip("0") or digits
-    options = {digits, bare, f"{code or kind}{digits}"}
+    options = {digits, bare, f"{code or kind}{digits}", *(_in_script(digits, zero) for zero in _ZEROS)}
     if is_noun(code):  # ticket-4821
         code, kind = "", code
     begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}" if code else ""
     whole = f"{begins}{_AFTER}" if code else ""
     longer = rf"{begins}[A-Za-z0-9]" if code else ""
+    joined = regrouped(digits if code else bare, code)
     return Identifier(
-        text, (frozenset(options),), bare, code, kind.lower(), joined=regrouped(bare, code), alike=alike,
+        text, (frozenset(options),), bare, code, kind.lower(), joined=joined, alike=alike,
         _whole=whole, _longer=longer, _number=bare,
     )  # fmt: skip
 
@@ -220,6 +234,10 @@ def segmented(text: str, segments: list[str], *, leading: str = "", padded: bool
     )  # fmt: skip
 
 
+def _in_script(digits: str, zero: str) -> str:
+    return "".join(chr(ord(zero) + int(digit)) for digit in digits)
+
+
 @lru_cache(maxsize=1_024)
 def _pattern(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
     """Compile a pattern at its first use: the text of most chunks lacks the identifier's part."""
@@ -228,6 +246,9 @@ def _pattern(pattern: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
 
 def plain_text(text: str) -> str:
     """Return a text with the characters of its identifiers in their plain form."""
-    if text.isascii():
-        return text
+    return text if text.isascii() else in_one_form(text).translate(_NATIVE)
+
+
+def in_one_form(text: str) -> str:
+    """Return a text with one form of its dashes, marks and wide characters; digits keep their script."""
     return _DASHES.sub("-", unicodedata.normalize("NFKC", _NUMERO.sub("#", text)))

@@ -17,13 +17,16 @@ MIN_CODE: Final = 5
 """Minimum characters of letters and digits whose grouping does not matter (count)."""
 MIN_CODE_DIGITS: Final = 2
 """Minimum digits among them (count)."""
+MIN_MIXED: Final = 6
+"""The same of letters before or after a number (count)."""
+MIN_MIXED_DIGITS: Final = 3
+"""Minimum digits of that number (count)."""
 MIN_HEX: Final = 8
 """The same if no letter is behind F, as in the beginning of a hash (count)."""
 _HEX = re.compile("[0-9a-f]+")
-PHONE: Final = 9  # characters from which one digit may be the first group: 1 800 555 2671 (count)
-# With more one digit may be the last group: 978-3-16-148410-0.
-MAX_GROUP: Final = 8  # characters of the first and of the last group (count)
-SEPARATOR: Final = "[ ./()_-]"
+PHONE: Final = 9  # characters from which one digit may be the first or last group: 1 800 555 2671 (count)
+MAX_GROUP: Final = 12  # characters of the first and of the last group (count)
+SEPARATOR: Final = "[ ./:()_-]"
 """Pattern of a character between two groups."""
 BETWEEN: Final = f"{SEPARATOR}{{0,2}}"
 """Pattern of what may stand between any two characters."""
@@ -46,8 +49,9 @@ def regrouped(characters: str, code: str = "") -> str:
         code: Letters before them.
     """
     digits = sum(map(str.isdigit, characters))
-    if not code and _is_code(characters.lower(), digits):
-        return characters.lower()
+    whole = f"{code}{characters}".lower()
+    if _is_code(whole, digits):
+        return whole
     least = MIN_DIGITS - len(code[:1])  # one letter stands for a digit
     if not least <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""
@@ -56,15 +60,18 @@ def regrouped(characters: str, code: str = "") -> str:
 
 
 def _is_code(characters: str, digits: int) -> bool:
-    """Whether letters and digits alternate as in a serial number, not as in a hash."""
+    """Whether letters and digits make a code, not the beginning of a hash."""
     runs = _RUNS.findall(characters)
-    if len(runs) < 3 or digits < MIN_CODE_DIGITS or not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
+    if not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
         return False
-    return len(characters) >= MIN_HEX or 2 * len(runs) <= len(characters) or not _HEX.fullmatch(characters)
+    if len(runs) < 3:
+        return len(runs) > 1 and digits >= MIN_MIXED_DIGITS and len(characters) >= MIN_MIXED
+    is_hex = len(characters) < MIN_HEX and _HEX.fullmatch(characters) is not None
+    return digits >= MIN_CODE_DIGITS and (not is_hex or 2 * len(runs) <= len(characters))
 
 
 def accounts(text: str) -> list[tuple[int, int]]:
-    """Return the spans of account and parcel numbers in groups (GB29 NWBK 6016 …, 1Z 999 AA1 …)."""
+    """Return the spans of account and parcel numbers in groups."""
     spans = (match.span() for match in _ACCOUNT.finditer(text))
     return [span for span in spans if sum(map(str.isdigit, text[slice(*span)])) >= _ACCOUNT_DIGITS]
 
@@ -78,7 +85,7 @@ def in_groups(characters: str, leading: str = "") -> str:
         characters: Letters and digits.
         leading: Pattern of what a text may have before them, such as the prefix of a country.
     """
-    zeros = "0{0,2}" if characters.isdigit() else ""
+    zeros = f"(?:0{BETWEEN}){{0,2}}" if characters.isdigit() else ""
     first = r"(?<!\d[-./])" if characters[0].isdigit() else ""
     before = rf"(?<![A-Za-z0-9]){first}{_COUNTRY}{zeros}{leading}"
     return rf"{before}{BETWEEN.join(characters)}(?![A-Za-z0-9]|[-./]\d| \d{{3}})"
@@ -97,6 +104,6 @@ def edges(characters: str) -> tuple[list[str], list[str]]:
     if characters.isdigit():
         first += [f"0{word}" for word in first]
     last = [characters[-size:] for size in sizes]
-    if len(characters) > PHONE or characters[-2:-1].isdigit() != characters[-1:].isdigit():
+    if len(characters) >= PHONE or characters[-2:-1].isdigit() != characters[-1:].isdigit():
         last.append(characters[-1:])
     return first, last

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
-_SEPARATORS = re.compile("[ ./()_-]+")  # as `regrouping.BETWEEN`
+_SEPARATORS = re.compile("[ ./:()_-]+")  # as `regrouping.BETWEEN`
 _AFTER = re.compile(r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))", re.IGNORECASE)
 _LISTED = re.compile(r"(?<!\d)\d{4,}(?:,\d{4,})*,$")
+SHORT: Final = 6
+"""Maximum digits of a number that may be a group of a longer one (count)."""
+LEAST_OF_GROUPS: Final = 9
+"""Minimum digits of a number in groups, such as of a phone (count)."""
+_GROUPS_BEFORE = re.compile(r"(?:\d+[ ./()-]{1,2})+$")
+_GROUPS_AFTER = re.compile(r"(?:[ ./()-]{1,2}\d{2,})+")
 _LOOKED_BACK = 64  # characters before a number
 _LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
 
@@ -37,6 +44,20 @@ def starts_of(number: str, plain: str) -> Iterator[int]:
             in_number = not _LISTED.search(plain, max(0, start - _LOOKED_BACK), start)
         if not in_number and _AFTER.match(plain, at + len(number)):
             yield start
+
+
+def is_group(number: str, plain: str, start: int) -> bool:
+    """Whether a number is a group of a phone number or an account.
+
+    Args:
+        number: Digits, without zeros before them.
+        plain: Text.
+        start: Place of the number, with zeros before it.
+    """
+    before = _GROUPS_BEFORE.search(plain, max(0, start - _LOOKED_BACK), start)
+    after = _GROUPS_AFTER.match(plain, plain.find(number, start) + len(number))
+    others = sum(map(str.isdecimal, f"{before[0] if before else ''}{after[0] if after else ''}"))
+    return others + len(number) >= LEAST_OF_GROUPS
 
 
 def begins_longer(number: str, plain: str) -> bool:

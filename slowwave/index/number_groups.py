@@ -14,7 +14,7 @@ from slowwave.scoring.ranking.regrouping import BETWEEN
 
 GROUPED_IN: Final = ("title", "text", "headings")
 """Columns that are read for the groups."""
-RARE: Final = 6
+RARE: Final = 5
 """Minimum characters of a last group that is looked up without the first one (count)."""
 MAX_READ: Final = 5_000
 """Maximum chunks that are read for one number (count)."""

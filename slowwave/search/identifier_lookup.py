@@ -163,7 +163,10 @@ def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> d
     if any(asked in text.lower() for text in mentions.values()):
         return {}
     return {
-        memory: (identifier.text, 1.0 if identifier.is_bare and identifier.is_in(text) else IDENTIFIED)
+        memory: (
+            identifier.text,
+            1.0 if identifier.is_bare and not identifier.kind and identifier.is_in(text) else IDENTIFIED,
+        )
         for memory, text in list(mentions.items())[:MAX_FOUND]
     }
 

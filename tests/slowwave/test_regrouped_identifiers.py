@@ -32,6 +32,9 @@ NOTES = {
     "glued": "The garage answers at +49170/7654321.",
     "headphones": "She bought the WH-1000XM5 for flights.",
     "licence": "The editor has the licence AB-98-XY-76.",
+    "mac": "The gauge has the MAC 00:1B:44:11:3A:B7.",
+    "sample": "Sample S-0412b was contaminated.",
+    "arabic": "رقم التذكرة ٤٧٣٢٩ عن المصعد",
     "book": "The tide tables are ISBN 978-3-16-148410-0.",
     "van": "The van has the plate B-MW 4711.",
     "serial": "The heater has SN: 4C2F-99AB on its back.",
@@ -52,6 +55,7 @@ FOUND = [
     ("what is 77-22913?", "ropes"), ("whose is +491701234567?", "mobile"), ("0170 1234567", "mobile"),
     ("01701234567", "mobile"), ("who is +49 (0) 170 7654321?", "glued"), ("01707654321", "glued"),
     ("whose is WH1000XM5?", "headphones"), ("what is AB98XY76 for?", "licence"), ("ab98xy76", "licence"),
+    ("what is 001b44113ab7?", "mac"), ("what was s0412b?", "sample"), ("ticket 47329", "arabic"),
     ("ISBN 9783161484100", "book"), ("who drives B-MW4711?", "van"), ("what has serial 4C2F99AB?", "serial"),
     ("where is 1Z 999 AA1 0123 4567 84?", "parcel"),
     ("what is QR55TZ19?", "labelled"), ("what is rma903127?", "labelled"),
@@ -134,7 +138,7 @@ def test_which_identifiers_may_be_grouped(characters, code, joined):
 
 
 def test_the_separators_and_the_rows_of_both_groups():
-    assert BETWEEN.join("12") == "1[ ./()_-]{0,2}2"
+    assert BETWEEN.join("12") == "1[ ./:()_-]{0,2}2"
     rows = common_rows([np.array([1, 5]), np.array([7])], [np.array([5, 9]), np.array([1, 5])])
     assert rows.tolist() == [1, 5]
     assert common_rows([np.array([1])], []).tolist() == []
