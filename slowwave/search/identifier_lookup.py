@@ -53,8 +53,8 @@ class Lookup:
         unknown: Identifiers that nothing mentions, as asked.
         all_unknown: Whether the question has identifiers and nothing mentions any.
         found: Memories to return for an identifier: it as asked, and its strength as of a trigger phrase.
-            They spell it otherwise, have a longer one that begins with it, or have it only in a tag, a
-            source, an alias or a trigger phrase.
+            They are few, spell it otherwise, have a longer one that begins with it, or have it only in a
+            tag, a source, an alias or a trigger phrase.
     """
 
     unknown: tuple[str, ...] = ()
@@ -87,13 +87,13 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
         if chunks_with_words.num_rows >= MAX_CHUNKS:
             continue  # too many to read: it counts as mentioned
         if mentions := _mentions(identifier.part, identifier.is_in, chunks_with_words):
-            found |= _spelled_otherwise(identifier, mentions)
+            found |= _leading(identifier, mentions)
             continue
         near = chunks.with_part(identifier.glued or identifier.part, where, MAX_CHUNKS)
         if near.num_rows >= MAX_CHUNKS and identifier.is_bare:
             continue
         if mentions := _mentions(identifier.part, identifier.is_in_any_grouping, near):
-            found |= _spelled_otherwise(identifier, mentions)
+            found |= _leading(identifier, mentions)
         elif mentions := _regrouped(identifier, chunks, where):
             found |= dict.fromkeys(list(mentions)[:MAX_FOUND], (identifier.text, IDENTIFIED))
         elif memories := _named(identifier, chunks, names, namespace, where):
@@ -154,19 +154,18 @@ def _mentions(
     }
 
 
-def _spelled_otherwise(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, tuple[str, float]]:
-    """Return the first mentions if no text spells the identifier as asked.
+def _leading(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+    """Return the memories that an identifier leads to.
 
-    The words of the question find a number alone, which may be an amount, too.
+    As it was asked, the words of the question find it, so it leads only to a few memories, and a number
+    alone, which may be an amount, to none. In another spelling it leads to the first ones.
     """
-    asked = identifier.text.lower()
+    asked, is_bare = identifier.text.lower(), identifier.is_bare and not identifier.kind
     if any(asked in text.lower() for text in mentions.values()):
-        return {}
+        few = len(mentions) <= MAX_FOUND and not is_bare
+        return dict.fromkeys(mentions, (identifier.text, 1.0)) if few else {}
     return {
-        memory: (
-            identifier.text,
-            1.0 if identifier.is_bare and not identifier.kind and identifier.is_in(text) else IDENTIFIED,
-        )
+        memory: (identifier.text, 1.0 if is_bare and identifier.is_in(text) else IDENTIFIED)
         for memory, text in list(mentions.items())[:MAX_FOUND]
     }
 

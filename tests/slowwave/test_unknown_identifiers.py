@@ -97,6 +97,13 @@ def test_what_nothing_mentions_is_said_and_results_are_marked(noted):
         assert found.unknown_message.endswith("The results are only near it.") == bool(found)
 
 
+def test_what_few_memories_mention_is_no_question_without_an_answer(open_memory):
+    memory = open_memory(gate={"mode": "off"}, ranking={"abstention_floor": 0.95})
+    memory.save_many(NOTES)
+    assert memory.search("inc-4821's colour?")[0].source == "outage"
+    assert memory.search("the outage's colour?").abstained
+
+
 def test_the_beginning_of_a_number_is_another_number_but_leads_to_it(noted):
     found = noted.search("INC-482")
     assert (found.unknown, found[0].source, found[0].flags) == (("INC-482",), "outage", ("only_near",))
