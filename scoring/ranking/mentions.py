@@ -85,6 +85,12 @@ class Identifier:
         """Whether it is a number alone, which may stand behind letters in a word."""
         return bool(self._number) and not self.code
 
+    @property
+    def in_other_scripts(self) -> tuple[str, ...]:
+        """Its digits in other scripts; empty unless it is a number alone."""
+        digits = self._number if self.is_bare else ""
+        return tuple("".join(chr(ord(zero) + int(one)) for one in digits) for zero in _ZEROS if digits)
+
     def is_in(self, text: str) -> bool:
         """Whether a text mentions it, however it is spelled there."""
         if not self._may_be_in(text):
@@ -181,10 +187,11 @@ def version(
 def numbered(text: str, digits: str, *, code: str = "", kind: str = "", alike: str = "") -> Identifier:
     """Build a number, with the letters or the noun before it."""
     code, bare = code.lower(), digits.lstrip("0") or digits
-    options = {digits, bare, f"{code or kind}{digits}", *(_in_script(digits, zero) for zero in _ZEROS)}
+    options = {digits, bare, f"{code or kind}{digits}"}
     if is_noun(code):  # ticket-4821
         code, kind = "", code
-    begins = rf"(?<![A-Za-z0-9]){re.escape(code)}{_BETWEEN}0*{bare}" if code else ""
+    letters = "-?".join(map(re.escape, code))  # B-MW 4711
+    begins = rf"(?<![A-Za-z0-9]){letters}{_BETWEEN}0*{bare}" if code else ""
     whole = f"{begins}{_AFTER}" if code else ""
     longer = rf"{begins}[A-Za-z0-9]" if code else ""
     joined = regrouped(digits if code else bare, code)
@@ -232,10 +239,6 @@ def segmented(text: str, segments: list[str], *, leading: str = "", padded: bool
         text, (frozenset(joins),), segments[key], may_be_short=is_hash, joined=regrouped(joined), glued=glued,
         leading=leading, _parts=tuple(segments), _whole=whole, _longer=longer,
     )  # fmt: skip
-
-
-def _in_script(digits: str, zero: str) -> str:
-    return "".join(chr(ord(zero) + int(digit)) for digit in digits)
 
 
 @lru_cache(maxsize=1_024)

@@ -49,9 +49,8 @@ def regrouped(characters: str, code: str = "") -> str:
         code: Letters before them.
     """
     digits = sum(map(str.isdigit, characters))
-    whole = f"{code}{characters}".lower()
-    if _is_code(whole, digits):
-        return whole
+    if not code and _is_code(characters.lower(), digits):
+        return characters.lower()
     least = MIN_DIGITS - len(code[:1])  # one letter stands for a digit
     if not least <= digits <= len(code) + len(characters) <= MAX_CHARACTERS:
         return ""

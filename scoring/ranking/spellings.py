@@ -24,7 +24,7 @@ _LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
 
 def may_have_letters(letters: str, plain: str) -> bool:
     """Whether a text may have these lower-case letters in any case; a text of other scripts may."""
-    return not plain.isascii() or letters in plain.lower()
+    return not plain.isascii() or letters in plain.lower().replace("-", "")
 
 
 def may_be_regrouped(characters: str, plain: str) -> bool:

@@ -94,7 +94,7 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
             continue
         if mentions := _mentions(identifier.part, identifier.is_in_any_grouping, near):
             found |= _leading(identifier, mentions)
-        elif mentions := _regrouped(identifier, chunks, where):
+        elif mentions := _written_otherwise(identifier, chunks, where):
             found |= dict.fromkeys(list(mentions)[:MAX_FOUND], (identifier.text, IDENTIFIED))
         elif memories := _named(identifier, chunks, names, namespace, where):
             found |= dict.fromkeys(memories, (identifier.text, IDENTIFIED))
@@ -119,12 +119,15 @@ def _has_alike(identifier: Identifier, chunks: Channels[Any], where: str) -> boo
     return any(identifier.has_alike("\n".join([source or "", *(tags or ())])) for source, tags in labels)
 
 
-def _regrouped(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
-    """Return the memories that mention a long number in another grouping."""
-    if not identifier.joined:
-        return {}
-    grouped = chunks.with_groups(identifier.joined, where, MAX_CHUNKS)
-    return _mentions("", identifier.is_regrouped_in, grouped)
+def _written_otherwise(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
+    """Return the memories that mention a long number in another grouping, or one in another script."""
+    found: dict[str, str] = {}
+    if identifier.joined:
+        grouped = chunks.with_groups(identifier.joined, where, MAX_CHUNKS)
+        found = _mentions("", identifier.is_regrouped_in, grouped)
+    for digits in () if found else identifier.in_other_scripts:
+        found |= _mentions("", identifier.is_in, chunks.with_part(digits, where, MAX_CHUNKS))
+    return found
 
 
 def _mentions(
