@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
-from slowwave.quality.outdated.tokens import MONTH_KEYS
+from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
 _PREFIX = 5  # letters of the shorter of two words that are alike
@@ -78,6 +78,17 @@ _PASSING = re.compile(
 )
 
 
+_WEEKDAYS = "|".join(sorted(DAY_KEYS))
+_SCHEDULED = re.compile(rf" (?:{_WEEKDAYS}|\d{{1,2}}:\d\d|\d{{1,2}} ?(?:am|pm|uhr)) ")
+_ONE_TIME = re.compile(
+    rf"""(?<!\ from)(?<!\ since)(?<!\ starting)(?<!\ ab)(?:[ ]
+    (?:this\ (?:week|{_WEEKDAYS})|for\ (?:one|a|1|two|2)\ (?:weeks?|days?)
+    |diese\ woche|cette\ semaine|esta\ semana)[ ]
+    |\ once\ (?=[,;.:!]|because|due|\Z))""",
+    re.VERBOSE,
+)
+
+
 def changes_nothing(spaced: str) -> bool:
     """Whether a sentence denies a change, or speaks of a passing or distant one.
 
@@ -85,7 +96,8 @@ def changes_nothing(spaced: str) -> bool:
         spaced: Its words in lower case, with a space before and behind each.
     """
     is_denied = _UNCHANGED.search(spaced) is not None and not _AFTER_ALL.search(spaced)
-    return is_denied or _PASSING.search(spaced) is not None
+    is_one_time = _ONE_TIME.search(spaced) is not None and _SCHEDULED.search(spaced) is not None
+    return is_denied or is_one_time or _PASSING.search(spaced) is not None
 
 
 def adds(words: Sequence[str]) -> bool:

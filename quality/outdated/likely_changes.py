@@ -19,7 +19,7 @@ from slowwave.quality.outdated.announced import (
 )
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.dates import is_to_come
-from slowwave.quality.outdated.question import Question, asked_keys, lacks_number
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_number
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, announces, is_note, read
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
@@ -58,7 +58,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
-                and _answers_as_much(question, older, later)
+                and has_most(question, f"{older.title} {older.text}", f"{later.title} {later.text}")
                 and may_change(older, later)
                 and not lacks_number(question, older.text, later.text)
             ):
@@ -88,13 +88,6 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         for new in news
         for old in told
     )
-
-
-def _answers_as_much(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note has most of what is asked and the older one says."""
-    told, news = (asked_keys(f"{one.title} {one.text}") for one in (older, newer))
-    asked = covered(question.subject, told)
-    return not asked or 2 * len(covered(asked, news)) > len(asked)
 
 
 def _says_changed(news: Sequence[ShortSentence]) -> bool:

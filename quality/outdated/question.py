@@ -10,6 +10,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.announced import AskedWords, asked_words
+from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import sentence_of
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
@@ -146,6 +147,20 @@ class Question:
         _, number = numbered_name(text)
         numbered = frozenset([number]) if number else frozenset()
         return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
+
+
+def has_most(question: Question, older: str, newer: str, *, or_none: bool = False) -> bool:
+    """Whether a newer text has most of what is asked and an older one says.
+
+    Args:
+        question: Of the search.
+        older: Text with its title.
+        newer: Text with its title.
+        or_none: Whether one that has nothing of it counts, too.
+    """
+    asked = covered(question.subject, asked_keys(older))
+    found = covered(asked, asked_keys(newer))
+    return not asked or 2 * len(found) > len(asked) or (or_none and not found)
 
 
 def lacks_number(question: Question, older: str, newer: str) -> bool:

@@ -48,6 +48,11 @@ _GROUP = re.compile(r"\b([A-Z]\d{1,3}|\d{1,2}[a-f])\b")
 _OF_GROUP = re.compile(
     rf"\b(?:of|for|class|team|von|für|der|klasse|de|du|classe|clase|da|do) {_ARTICLE}?{_GROUP.pattern}"
 )
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(sorted(DAY_KEYS))})\b", re.IGNORECASE)
+_RECURRING = re.compile(r"days\b|\b(?:every|jeden|chaque|cada)\b", re.IGNORECASE)
+_MONTHS = "|".join(sorted(MONTH_KEYS))
+_DATE = re.compile(rf"\b(?:\d{{1,2}}\.? (?:{_MONTHS})|(?:{_MONTHS}) \d{{1,2}})\b", re.IGNORECASE)
+_ON_DATE = re.compile(rf"\b(?:on|am|el|em) {_DATE.pattern}", re.IGNORECASE)
 _VERSIONED: Final = frozenset({"version", "release", "versión", "versão", "versione"})
 """Nouns whose next number takes the place of the last one."""
 _SPEAKER: Final = frozenset({"I", "Ich", "Je", "Yo", "Eu"})
@@ -155,6 +160,7 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
         _is_of_others(old, new, known)
         or _have_other_persons(older, newer)
         or _have_other_numbers(older, newer)
+        or _is_of_one_date(older, newer)
         or _is_limited(old, new, known)
         or _is_other_attribute(old, new, known)
         or _is_unchanged(old, new)
@@ -199,6 +205,13 @@ def _have_other_numbers(older: str, newer: str) -> bool:
         return True
     groups, others = set(_OF_GROUP.findall(older)), set(_GROUP.findall(newer))
     return bool(groups and others) and groups.isdisjoint(others)
+
+
+def _is_of_one_date(older: str, newer: str) -> bool:
+    """Whether a newer sentence is about one date of what is every week."""
+    if not _WEEKDAY.search(older) or _DATE.search(older) or _RECURRING.search(newer):
+        return False
+    return _ON_DATE.search(newer) is not None
 
 
 @lru_cache(maxsize=4_096)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.dates import is_to_come, written_date
-from slowwave.quality.outdated.question import Question, asked_keys, lacks_number
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_number
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
@@ -115,11 +115,13 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
-        said = "\n".join(passage.text for passage in own)
+        said = "\n".join(f"{passage.title} {passage.text}" for passage in own)
         others = [
             passage
             for passage in about
-            if passage.memory_id != memory and not lacks_number(question, said, passage.text)
+            if passage.memory_id != memory
+            and has_most(question, said, f"{passage.title} {passage.text}")
+            and not lacks_number(question, said, passage.text)
         ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
@@ -212,6 +214,9 @@ def _announced_changes(
         for later, newer in passages:
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
+            said, news = f"{older.title} {older.text}", f"{newer.title} {newer.text}"
+            if not of and not has_most(question, said, news, or_none=True):
+                continue  # of another attribute
             if (is_about or read(newer.text).former) and _is_announced(older, newer, question):
                 if older.memory_id not in following or order_in_time(newer) < order_in_time(
                     following[older.memory_id]

@@ -58,9 +58,10 @@ _JOINING: Final = frozenset(
     ]
 )
 _TURNING: Final = frozenset({"but", "instead", "sondern", "aber", "sino", "mais"})
-_ASKING: Final = frozenset(
-    {"should", "shall", "could", "would", "can", "might", "is", "are", "do", "does", "did", "will", "soll"}
-)
+_ASKING: Final = frozenset({
+    "should", "shall", "could", "would", "can", "might", "is", "are", "do", "does", "did", "will", "has",
+    "have", "was", "were", "soll", "hat", "ist",
+})  # fmt: skip
 _CONDITIONAL: Final = frozenset({"if", "unless", "falls"})
 _INCREMENTS: Final = frozenset({"more", "another", "additional", "extra", "other", "weitere", "mehr"})
 

@@ -120,7 +120,7 @@ def _has_alike(identifier: Identifier, chunks: Channels[Any], where: str) -> boo
 
 
 def _written_otherwise(identifier: Identifier, chunks: Channels[Any], where: str) -> dict[str, str]:
-    """Return the memories that mention a long number in another grouping, or one in another script."""
+    """Return the memories with a number in another grouping or script."""
     found: dict[str, str] = {}
     if identifier.joined:
         grouped = chunks.with_groups(identifier.joined, where, MAX_CHUNKS)

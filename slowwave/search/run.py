@@ -18,7 +18,7 @@ from slowwave.home.visibility import closed_queries
 from slowwave.journal import Entry, JournalError
 from slowwave.learning.active_boosts import without
 from slowwave.notes.chunking import indexed_text
-from slowwave.scoring.days import day_end
+from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
@@ -250,7 +250,7 @@ def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
         return now, searcher_in(space)
     from slowwave.search.time_travel import searcher_as_of
 
-    return day_end(as_of), searcher_as_of(space, as_of)
+    return day_end(as_of) - MICROSECOND, searcher_as_of(space, as_of)
 
 
 def read_by_cross_encoder(

@@ -473,6 +473,17 @@ def test_memory_search_answers_as_of_a_day(open_memory, act):
 
 
 @pytest.mark.slow
+def test_words_of_time_are_those_of_the_day(open_memory, act):
+    """A search as of a day is one of its last moment, not of the first moment of the next day."""
+    memory = open_memory()
+    for name, day in (("roofer", at(2)), ("plumber", at(3))):
+        by_day(memory._space, act(name, f"The {name} was paid 300 euros.", title=name.title(), at=day))
+    found = memory.search("who was paid yesterday?", as_of=at(3).date(), explain=True)
+    timed = {one.source for one in found for part in one.explanation.contributions if part.source == "time"}
+    assert timed == {"roofer"}
+
+
+@pytest.mark.slow
 def test_trigger_phrases_and_what_use_taught_are_those_of_the_day(open_memory):
     memory = open_memory()
     space = memory._space
