@@ -355,8 +355,11 @@ def _ended(spaced: str) -> tuple[str, ...]:
 
 
 def _taken(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
+    """Return the keys of what is taken somewhere, or changed: the certificate that Jonas changed."""
     for at, word in enumerate(low[:-2]):
-        is_taken = word in SCOPE["taking"] and low[at + 1] in SCOPE["article"] - {"a", "an"}
-        if is_taken and not {"to", "into"}.isdisjoint(low[at + 2 :]):
+        if low[at + 1] not in SCOPE["article"] - {"a", "an"}:
+            continue
+        is_taken = word in SCOPE["taking"] and not {"to", "into"}.isdisjoint(low[at + 2 :])
+        if is_taken or (word in SCOPE["changing"] and ":" not in low[at + 2 :]):
             return frozenset(_phrase(low, keys, at + 1))
     return frozenset()

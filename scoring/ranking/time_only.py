@@ -113,13 +113,17 @@ def _time_only(question: str, today: date) -> TimeWords | None:
             continue
         language = vocabulary.language
         ahead, day_first = looks_ahead(text, language), language.name != "en"
-        asked = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
-        if asked is None or asked.since is None:
-            asked = vocabulary.order_in(text)
-            asked = asked and asked._replace(until=today)
+        window = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
+        if window is not None and window.since is None:
+            window = None
+        left = text.replace(window.words, " ", 1) if window else text
+        order = vocabulary.order_in(left)
+        asked = order and order._replace(until=today)
+        if window:
+            asked = window._replace(order=order.order if order else window.order)
         if asked is None or (asked.since is not None and asked.since > today):
             continue
-        rest = vocabulary.rest(text.replace(asked.words, " ", 1))
+        rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)
         if rest is not None and rest & (vocabulary.of_notes if asked.order else vocabulary.noting):
             return asked
     return None

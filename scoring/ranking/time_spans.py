@@ -42,7 +42,7 @@ class TimeWords(NamedTuple):
 
     Attributes:
         words: the expression as it was asked.
-        since: first day; None with an `order`, or where the question asks when.
+        since: first day; None with an `order` alone, or where the question asks when.
         until: last day; as `since`.
         order: newest, oldest, or empty.
         language: of a question that asks when something is; empty where it names a time.

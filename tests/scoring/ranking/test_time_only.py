@@ -70,6 +70,9 @@ def test_only_a_time_and_a_word_of_noting(question, days):
         "what did we do first?",
         "what is the latest note about the harbour?",
         "what is the latest version?",
+        "what is my newest record?",
+        "the last store",
+        "the last record of last week",
         "first aid notes",
         "what is the last name of Tom?",
         "note 17 of last week",
@@ -98,6 +101,22 @@ def test_an_order_alone_has_all_days_until_today(question, order):
     asked = time_only(question, FRIDAY)
     assert asked is not None
     assert (asked.since, asked.until, asked.order) == (None, TODAY, order)
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "until", "order"),
+    [
+        ("my newest note from yesterday", "2026-03-12", "2026-03-12", "newest"),
+        ("What was my last note in December 2025?", "2025-12-01", "2025-12-31", "newest"),
+        ("first note of 2025", "2025-01-01", "2025-12-31", "oldest"),
+        ("meine letzte Notiz von gestern", "2026-03-12", "2026-03-12", "newest"),
+        ("mi última nota de ayer", "2026-03-12", "2026-03-12", "newest"),
+    ],
+)
+def test_an_order_within_days_has_both(question, since, until, order):
+    asked = time_only(question, FRIDAY)
+    assert asked is not None
+    assert (str(asked.since), str(asked.until), asked.order) == (since, until, order)
 
 
 def test_on_a_monday_since_monday_is_the_week_before():
