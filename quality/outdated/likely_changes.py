@@ -59,6 +59,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
                 and has_most(question, f"{older.title} {older.text}", f"{later.title} {later.text}")
+                and not _lacks_a_part(question, older, later)
                 and may_change(older, later)
                 and not lacks_number(question, older.text, later.text)
             ):
@@ -87,6 +88,19 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         and not has_other_scope(old.text, new.text, old_keys)
         for new in news
         for old in told
+    )
+
+
+def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note lacks a word that is asked for, and has the one behind it.
+
+    As a note on the submission of an abstract does, where the submission of the thesis is asked for.
+    """
+    keys = asked_keys(f"{newer.title} {newer.text}")
+    pairs = [pair for sentence in _told(older.text) for pair in sentence.modifying]
+    return any(
+        covered([first], question.asked.keys) and not covered([first], keys) and covered([second], keys)
+        for first, second in pairs
     )
 
 

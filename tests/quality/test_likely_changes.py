@@ -61,6 +61,11 @@ APART = [
         "Choir evenings", "The choir sings on Tuesdays in the chapel.",
         "Second evening", "The choir now also sings on Thursdays in the chapel.",
     ),
+    (  # the same of another thing
+        "what is the deadline for the thesis submission?",
+        "Thesis", "Thesis submission deadline is 30 November at the graduate office.",
+        "EMBO", "EMBO abstract submission deadline was extended to 12 December.",
+    ),
     (  # somebody of the person
         "what shoe size does Jonas wear?",
         "Jonas's shoes", "Jonas wears shoe size 38.",
