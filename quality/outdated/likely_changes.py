@@ -92,7 +92,7 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
 
 
 def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note lacks a word that is asked for, and has the one behind it.
+    """Whether a newer note lacks an asked word, and has the one behind it.
 
     As a note on the submission of an abstract does, where the submission of the thesis is asked for.
     """
