@@ -16,7 +16,8 @@ SHORT: Final = 6
 """Maximum digits of a number that may be a group of a longer one (count)."""
 LEAST_OF_GROUPS: Final = 9
 """Minimum digits of a number in groups, such as of a phone (count)."""
-_GROUPS_BEFORE = re.compile(r"(?:\d+[ ./()-]{1,2})+$")
+_GROUPS_BEFORE = re.compile(r"(?:\+|(?<!\w)\(?0|(?<!\w)[A-Z]{2}(?=\d))\d*[ ./()-]{1,2}(?:\d+[ ./()-]{1,2})*$")
+_DATE = re.compile(r"(?:19|20)\d\d[-/.]\d|\d[-/.](?:19|20)\d\d")
 _GROUPS_AFTER = re.compile(r"(?:[ ./()-]{1,2}\d{2,})+")
 _LOOKED_BACK = 64  # characters before a number
 _LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
@@ -49,14 +50,18 @@ def starts_of(number: str, plain: str) -> Iterator[int]:
 def is_group(number: str, plain: str, start: int) -> bool:
     """Whether a number is a group of a phone number or an account.
 
+    Such a number begins with +, 0, or a country: others in a row may be a list.
+
     Args:
         number: Digits, without zeros before them.
         plain: Text.
         start: Place of the number, with zeros before it.
     """
     before = _GROUPS_BEFORE.search(plain, max(0, start - _LOOKED_BACK), start)
+    if before is None or _DATE.search(before[0]):
+        return False
     after = _GROUPS_AFTER.match(plain, plain.find(number, start) + len(number))
-    others = sum(map(str.isdecimal, f"{before[0] if before else ''}{after[0] if after else ''}"))
+    others = sum(map(str.isdecimal, f"{before[0]}{after[0] if after else ''}"))
     return others + len(number) >= LEAST_OF_GROUPS
 
 

@@ -251,6 +251,10 @@ def test_dates_times_amounts_and_words_are_none(question):
         ("ticket ४७३२९", "ticket 47329", True),
         ("invoice 4471", "The plumber is at +49 171 4471 802.", False),
         ("invoice 4471", "Paid to DE89 3704 4471 0532 0130 00.", False),
+        ("invoice 4471", "Invoice 4471 (2026-03-01) was paid.", True),
+        ("invoice 4471", "04.03.2026 4471 paid", True),
+        ("invoice 4471", "2026-03-04 4471 paid", True),
+        ("invoice 4471", "Open invoices: 4469 4470 4471 4472", True),
         ("12AB12", "12-AB-12", True),
     ],
 )
