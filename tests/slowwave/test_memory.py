@@ -463,8 +463,8 @@ def test_a_word_that_only_the_text_channel_knows_brings_its_memory_in(open_memor
     """More memories than one channel fetches: the rare word is found by BM25 alone."""
     memory = open_memory(ranking={"candidates": 2})
     memory.save_many([{"content": f"{DEPLOY} Week {number}."} for number in range(6)])
-    rare = memory.save(f"{BATTERY} Its quokka is blue.")
-    response = memory.search("deploy day of the team quokka", limit=2, explain=True)
+    rare = memory.save(f"{BATTERY} Its knob is qzxv7.")
+    response = memory.search("deploy day of the team qzxv7", limit=2, explain=True)
     hit = {result.memory_id: result for result in response}[rare.memory_id]
     assert hit.explanation.channels == ("bm25",)
     assert sum(row.value for row in hit.explanation.contributions if row.source == "bm25") > 0
