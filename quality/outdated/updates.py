@@ -214,16 +214,24 @@ def _announced_changes(
         for later, newer in passages:
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
-            said, news = f"{older.title} {older.text}", f"{newer.title} {newer.text}"
-            if not of and not has_most(question, said, news, or_none=True):
-                continue  # of another attribute
-            if (is_about or read(newer.text).former) and _is_announced(older, newer, question):
+            has_said = is_about or read(newer.text).former
+            if (
+                has_said
+                and _is_announced(older, newer, question)
+                and (of or _has_most(question, older, newer))
+            ):
                 if older.memory_id not in following or order_in_time(newer) < order_in_time(
                     following[older.memory_id]
                 ):
                     following[older.memory_id] = newer
                 break
     return following
+
+
+def _has_most(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note is not of another attribute than the one that is asked for."""
+    texts = (f"{one.title} {one.text}" for one in (older, newer))
+    return has_most(question, *texts, or_none=True)
 
 
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
