@@ -229,7 +229,7 @@ def _announced_changes(
 
 
 def _has_most(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note is not of another attribute than the one that is asked for."""
+    """Whether a newer note is about the attribute that is asked for."""
     texts = (f"{one.title} {one.text}" for one in (older, newer))
     return has_most(question, *texts, or_none=True)
 
