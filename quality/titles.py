@@ -11,6 +11,7 @@ _SPACES = 1_000
 _BEGINNING = 2_000  # characters
 _MARKS = " #*-\t"
 _CUTS = ("…", "...")
+_CUT = " …"  # as a title is cut here
 
 
 def from_first_words(content: str) -> str:
@@ -18,7 +19,7 @@ def from_first_words(content: str) -> str:
     line = _first_line(content).strip(_MARKS)
     if len(line) <= _CHARACTERS:
         return line
-    return line[:_CHARACTERS].rsplit(" ", 1)[0] + " …"
+    return line[:_CHARACTERS].rsplit(" ", 1)[0] + _CUT
 
 
 def is_from_first_words(title: str, content: str) -> bool:
@@ -30,6 +31,9 @@ def is_from_first_words(title: str, content: str) -> bool:
         title: of a note.
         content: content of the note, or its beginning.
     """
+    whole = title.removesuffix(_CUT)
+    if whole != title and whole[:1].isalnum() and content.startswith(whole) and whole.isprintable():
+        return True  # as `from_first_words` makes them: most are
     line = _first_line(content)
     if line.lstrip().startswith("#"):
         return False

@@ -22,9 +22,11 @@ _BOLD = re.compile(
     r"(?<=[^\s*+.:-] )\*\*([^*\n]{1,40})\*\*(?!\s*:)"
 )  # words within a sentence, no label of a list
 _SENTENCE = re.compile(rf"(?<=[.!?])[ \t]+(?!(?<=\d\. ){MONTH})|\n+", re.IGNORECASE)
+_ENDS = ("\n", *(mark + blank for mark in ".!?" for blank in " \t"))  # one of them is at every split
 _FIGURE = re.compile(r"[\dA-ZÀ-ÞΑ-ΫА-Я](?:(?<=\d)|(?:(?<=\w .)|(?<=\w, .))[^\W\d_])")
 """A digit, or a capitalised word in a sentence. It begins with one set of characters, which is found fast."""
 _IN_WORDS = re.compile(r"\w+")
+_ASCII_APART = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")}
 _VALUE_WORDS: Final = frozenset({*DAY_KEYS, *CARDINALS} - {"one", "hundred"})
 _SPEAKER = re.compile(
     r"\A\s*(?:\[(?:[^\]\n]{4,40})\]\s*)?"
@@ -71,7 +73,13 @@ def statements_of(
 
 def may_have_value(sentence: str) -> bool:
     """Whether a sentence has a digit, a later capital, a weekday or a number word."""
-    return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_IN_WORDS.findall(sentence))
+    return _FIGURE.search(sentence) is not None or not _VALUE_WORDS.isdisjoint(_words(sentence))
+
+
+def _words(sentence: str) -> list[str]:
+    if sentence.isascii():  # twice as fast
+        return sentence.translate(_ASCII_APART).split()
+    return _IN_WORDS.findall(sentence)
 
 
 def may_have_values(text: str) -> bool:
@@ -128,9 +136,13 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     body = text[head.end() if head else 0 :]
     if "```" in body:
         body = _CODE.sub("\n", body[:_FENCED])
+    body = body[:MAX_CHARACTERS]
+    if "**" in body:
+        body = _BOLD.sub(r"\1", body)
+    several = any(map(body.__contains__, _ENDS))  # finds out faster than the expression
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
-        for sentence in _SENTENCE.split(_BOLD.sub(r"\1", body[:MAX_CHARACTERS]))
+        for sentence in (_SENTENCE.split(body) if several else (body,))
         if len(sentence) > 8
         and (len(sentence) < SHORT or may_have_value(sentence))
         and not _FORMATTED.search(sentence)

@@ -52,7 +52,7 @@ def words(text: str) -> tuple[str, ...]:
 
     Vowel signs are part of a word.
     """
-    if text.isascii():
+    if text.isascii() or (text := text.replace("…", " ")).isascii():  # titles of first words end in one
         return tuple(text.translate(_ASCII_WORDS).split())
     plain = unicodedata.normalize("NFKC", text).casefold()
     return tuple(_WORD.findall(plain) if plain.isascii() else plain.translate(_APART).split())
@@ -157,7 +157,9 @@ def text_stems(text: str) -> frozenset[str]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in set(words(text)) if word not in _FUNCTION_WORDS)
+    own = set(map(_CONTENT_STEMS.__getitem__, words(text)))
+    own.discard("")
+    return frozenset(own)
 
 
 @lru_cache(maxsize=MAX_STEMS)

@@ -13,7 +13,7 @@ from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, outdated_memories
+from slowwave.quality.outdated.updates import DatedPassage, Outdated, may_be_replaced, outdated_memories
 from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
@@ -51,13 +51,14 @@ def outdated_candidates(
     best = np.flatnonzero(rank <= COMPARED)
     best = best[np.argsort(rank[best], kind="stable")]
     further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
+    near = _Passages(shown, best.tolist())
+    passages = near.of({}, now)
     telling: list[int] = []
-    if question.kinds:
+    if question.kinds and any(may_be_replaced(passage.text) for passage in passages):
         texts = shown.column("text").take(pa.array(further)).to_pylist()
         may_tell = may_tell_more(texts, question.keys, counts=bool(question.counted))
         telling = further[may_tell].tolist()
-    near, more = _Passages(shown, best.tolist()), _Passages(shown, telling)
-    passages = near.of({}, now)
+    more = _Passages(shown, telling)
     found = outdated_memories(question, passages, more.of({}, now))
     if found and (later := near.later | more.later):  # few searches find any: others do not read the dates
         dates = {name: written_date(text) for name, text in first_texts(sorted(later)).items()}
@@ -75,7 +76,7 @@ class _Passages:
     """
 
     def __init__(self, shown: pa.Table, rows: list[int]) -> None:
-        taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64()))
+        taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64())) if rows else ()
         self._rows = list(zip(*map(column_values, taken), strict=True))
         self.later = {row[0] for row in self._rows if row[-1] and not written_date(row[2])}
 

@@ -158,7 +158,8 @@ class Searcher:
             others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
-        channels |= _words(query, channels, shown)
+        texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
+        channels |= _words(query, channels, texts, titles)
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
@@ -191,7 +192,7 @@ class Searcher:
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
-            same_as=_same_as(ids, shown, pairs.near, _best_of_channels(channels)),
+            same_as=_same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
             times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in outdated.items()},
@@ -301,13 +302,15 @@ def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
     return _Done(ask(*arguments))
 
 
-def _words(query: str, channels: dict[str, Any], shown: pa.Table) -> dict[str, np.ndarray]:
+def _words(
+    query: str, channels: dict[str, Any], texts: Sequence[str], titles: Sequence[str]
+) -> dict[str, np.ndarray]:
     """Compute the word overlap of the query with titles and with the best chunks."""
     query_stems = stems(query)
     looked = _best_of_channels(channels)
-    covered = np.zeros(len(shown))
-    covered[looked] = coverage(query_stems, shown.column("text").take(pa.array(looked)).to_pylist())
-    title = title_share(text_stems(query), shown.column("title").to_pylist())
+    covered = np.zeros(len(texts))
+    covered[looked] = coverage(query_stems, [texts[at] for at in looked.tolist()])
+    title = title_share(text_stems(query), titles)
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
 
 
@@ -330,11 +333,16 @@ def _with_alias_shares(
 
 
 def _same_as(
-    ids: Sequence[str], rows: pa.Table, near: Mapping[str, Sequence[str]], best: np.ndarray
+    ids: Sequence[str],
+    texts: Sequence[str],
+    titles: Sequence[str],
+    rows: pa.Table,
+    near: Mapping[str, Sequence[str]],
+    best: np.ndarray,
 ) -> Mapping[str, str]:
     """Return the memory that each exact or near duplicate is grouped with; near ones among the best."""
-    columns = (rows.column(name).to_pylist() for name in ("ordinal", "chunk_count", "text", "title"))
-    same = duplicates(ids, *columns)
+    places = (rows.column(name).to_pylist() for name in ("ordinal", "chunk_count"))
+    same = duplicates(ids, *places, texts, titles)
     if near.keys().isdisjoint(ids):
         return same
     return with_near_duplicates(same, near, whole_memories(rows.take(pa.array(best))))
