@@ -86,9 +86,9 @@ class NeighbourCache(IncrementalTableCache):
         count: int,
     ) -> list[str]:  # fmt: skip
         """Return the `count` memories nearest to a vector, with at least this cosine."""
-        similar = np.einsum("ij,j->i", self._vectors.first(len(self)), vector)
+        similar = np.vecdot(self._vectors.first(len(self)), vector)
         rows = np.flatnonzero(similar >= floor)
-        rows = rows[self._matching(sensitivity, statuses)[rows]]
+        rows = rows[self._matching(rows, sensitivity, statuses)]
         return [self._names[row] for row in rows[np.argsort(-similar[rows], kind="stable")][:count]]
 
     def live(self) -> tuple[list[str], npt.NDArray[np.float32], npt.NDArray[np.int32]]:
@@ -106,10 +106,12 @@ class NeighbourCache(IncrementalTableCache):
     def _code(self, word: str) -> int:
         return self._codes.setdefault(word, len(self._codes))
 
-    def _matching(self, sensitivity: str, statuses: Collection[str]) -> npt.NDArray[np.bool_]:
-        right = np.isin(self._status, [self._code(status) for status in statuses])
-        same_sensitivity = self._kinds == self._code(sensitivity)
-        matches: npt.NDArray[np.bool_] = self.alive & self._has_vector & right & same_sensitivity
+    def _matching(
+        self, rows: npt.NDArray[np.int64], sensitivity: str, statuses: Collection[str]
+    ) -> npt.NDArray[np.bool_]:
+        right = np.isin(self._status[rows], [self._code(status) for status in statuses])
+        same_sensitivity = self._kinds[rows] == self._code(sensitivity)
+        matches: npt.NDArray[np.bool_] = self.alive[rows] & self._has_vector[rows] & right & same_sensitivity
         return matches
 
 

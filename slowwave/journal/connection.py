@@ -183,6 +183,13 @@ class Connections:
         with self._raw() as raw:
             return list(self._execute(raw, prepared, {**values, **prepared.fixed}).fetchall())
 
+    def rows_within(
+        self, connection: sa.Connection, prepared: Prepared, values: Mapping[str, Any]
+    ) -> list[Sequence[Any]]:
+        """Return the rows that a query gives in an open transaction, by the driver alone as in `insert`."""
+        raw: Any = connection.connection.driver_connection
+        return list(self._execute(raw, prepared, {**values, **prepared.fixed}).fetchall())
+
     @contextmanager
     def _raw(self) -> Iterator[Any]:
         """Open a connection of the driver; drop it from the pool if it fails."""

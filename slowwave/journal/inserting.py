@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 from slowwave.journal.codec import decode
-from slowwave.journal.connection import LOOKUP_IDS, Connections, batches
+from slowwave.journal.connection import LOOKUP_IDS, Connections, Prepared, batches
 from slowwave.journal.errors import JournalConflictError
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, entries
 
@@ -71,9 +71,16 @@ def _differing(row: Row, stored: Row) -> list[str]:
     return differing
 
 
-def last_places(connection: sa.Connection, namespace: str, subjects: Sequence[str]) -> dict[str, int]:
+def last_places(
+    connections: Connections, connection: sa.Connection, namespace: str, subjects: Sequence[str]
+) -> dict[str, int]:
     """Return the seq of the last row of each of these sources that has one."""
     c, places = entries.c, dict[str, int]()
+    if len(subjects) == 1:  # as nearly every save asks, by a prepared statement
+        (subject,) = subjects
+        prepared, values = about_one(connections, "last place", _last_of_one, namespace, subject)
+        ((last,),) = connections.rows_within(connection, prepared, values)
+        return {} if last is None else {subject: last}
     for part in batches(subjects):
         query = sa.select(c.subject, sa.func.max(c.seq)).where(are_about(namespace, part)).group_by(c.subject)
         places.update((subject, last) for subject, last in connection.execute(query))
@@ -86,6 +93,43 @@ def are_about(namespace: str, subjects: Sequence[str]) -> sa.ColumnElement[bool]
     condition = sa.and_(c.namespace == namespace, c.subject.in_(subjects), IS_ABOUT_A_SOURCE)
     origins = possible_origins(subjects)
     return sa.and_(condition, c.origin.in_(origins)) if len(origins) <= LOOKUP_IDS else condition
+
+
+def about_one(
+    connections: Connections,
+    name: str,
+    make: Callable[[sa.ColumnElement[bool]], sa.Select[Any]],
+    namespace: str,
+    subject: str,
+) -> tuple[Prepared, dict[str, str]]:
+    """Return a prepared query about one source, and the values of its parameters.
+
+    Args:
+        connections: The database.
+        name: Of the query; one for each.
+        make: Builds it from the condition that a row is about the source.
+        namespace: Of the source.
+        subject: The source.
+    """
+    origins = possible_origins([subject])
+    places = [f"origin{at}" for at in range(len(origins))]
+
+    def build() -> sa.Select[Any]:
+        c = entries.c
+        about = sa.and_(
+            c.namespace == sa.bindparam("namespace"),
+            c.subject == sa.bindparam("subject"),
+            c.origin.in_([sa.bindparam(place) for place in places]),
+            IS_ABOUT_A_SOURCE,
+        )
+        return make(about)
+
+    prepared = connections.prepare(f"{name} {len(origins)}", build)
+    return prepared, {"namespace": namespace, "subject": subject, **dict(zip(places, origins, strict=True))}
+
+
+def _last_of_one(about: sa.ColumnElement[bool]) -> sa.Select[Any]:
+    return sa.select(sa.func.max(entries.c.seq)).where(about)
 
 
 def possible_origins(subjects: Iterable[str]) -> list[str]:

@@ -120,7 +120,7 @@ class Journal(Reader):
                     refuse_conflicts(connection, rows)
         else:
             with self._connections.writing() as connection:  # an error rolls the rows back
-                last = last_places(connection, rows[0]["namespace"], list(after))
+                last = last_places(self._connections, connection, rows[0]["namespace"], list(after))
                 new = self._connections.insert_all(connection, self._insert_row, rows)
                 if len(new) < len(rows):
                     refuse_conflicts(connection, rows)

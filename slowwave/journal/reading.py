@@ -12,7 +12,7 @@ from slowwave.journal.codec import entry_of
 from slowwave.journal.connection import Connections, batches
 from slowwave.journal.entry import ERASED, Entry, WatchedVault, require_days, require_kinds
 from slowwave.journal.errors import JournalEntryError
-from slowwave.journal.inserting import are_about, possible_origins
+from slowwave.journal.inserting import about_one, are_about
 from slowwave.journal.schema import IS_ABOUT_A_SOURCE, IS_FEEDBACK, IS_OF_A_PROJECT, entries, sources
 from slowwave.scoring.days import from_microseconds
 
@@ -313,16 +313,7 @@ class Reader:
         subject: str,
     ) -> list[Sequence[Any]]:
         """Return the rows of a query about one source, by the driver alone: each save asks twice."""
-        origins = possible_origins([subject])
-        places = [f"origin{at}" for at in range(len(origins))]
-        about = sa.and_(
-            c.namespace == sa.bindparam("namespace"),
-            c.subject == sa.bindparam("subject"),
-            c.origin.in_([sa.bindparam(place) for place in places]),
-            IS_ABOUT_A_SOURCE,
-        )
-        prepared = self._connections.prepare(f"{name} {len(origins)}", lambda: make(about))
-        values = {"namespace": namespace, "subject": subject, **dict(zip(places, origins, strict=True))}
+        prepared, values = about_one(self._connections, name, make, namespace, subject)
         return self._connections.rows(prepared, values)
 
     def _scalar(self, query: sa.Select[Any]) -> Any:  # noqa: ANN401 - of whatever type the query has
