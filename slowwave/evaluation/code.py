@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from importlib.metadata import version as installed
 from pathlib import Path
 
+from slowwave.common.garbage import BATCH, paused_collection
 from slowwave.scoring.wordlists import lines_of
 
 _WORDLESS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -35,12 +36,11 @@ def folders() -> tuple[Path, ...]:
 def digest_of(places: Iterable[Path]) -> str:
     """Compute the BLAKE2b-48 hex digest of all definitions and word lists in some places."""
     folders = list(places)
-    parts = sorted(
-        part
-        for folder in folders
-        for file in ([folder] if folder.suffix == ".py" else folder.rglob("*.py"))
-        for part in _texts(file.read_bytes())
-    )
+    files = [
+        file for folder in folders for file in ([folder] if folder.suffix == ".py" else folder.rglob("*.py"))
+    ]
+    with paused_collection(BATCH):  # a syntax tree is many objects
+        parts = sorted(part for file in files for part in _texts(file.read_bytes()))
     parts += sorted(
         " ".join([file.stem, *" ".join(lines_of(file.read_text(encoding="utf-8"))).split()])
         for folder in folders
@@ -89,13 +89,19 @@ def _describe(node: object, add: Callable[[str], None]) -> None:
     elif not isinstance(node, ast.AST):
         add(f"{node!r};")
     else:
-        add(f"{type(node).__name__}(")
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if value is None or value == [] or name in _UNSEEN:
+        kind, values = type(node), vars(node)
+        add(f"{kind.__name__}(")
+        for name in _seen(kind._fields):
+            value = values.get(name)
+            if value is None or value == []:
                 continue
             if name == "body" and isinstance(node, _WORDLESS):
                 value = [item for item in value if not isinstance(item, _IMPORTS) and not _is_words(item)]
             add(f"{name}=")
             _describe(value, add)
         add(")")
+
+
+@cache
+def _seen(fields: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in fields if name not in _UNSEEN)
