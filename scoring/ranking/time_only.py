@@ -17,6 +17,7 @@ from slowwave.scoring.ranking.time_words import looks_ahead, plain
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
+MAX_DIGITS: Final = 2  # of the number of notes that a question asks for
 _LETTER = re.compile(r"\w")
 
 
@@ -44,6 +45,28 @@ class _Vocabulary:
             if found := pattern.search(text):
                 return TimeWords(found[0].strip(), order=order)
         return None
+
+    def without_count(self, text: str) -> tuple[str, int]:
+        """Return a text without the number of notes beside an order, and that number; 0 if there is none.
+
+        `my last 3 notes` and `the three newest notes` have one, `the last 3 days` has none.
+        """
+        order = self.order_in(text)
+        if order is None:
+            return text, 0
+        before, after = (part.split() for part in text.split(order.words, 1))
+        if before and (count := self._count(before[-1])):
+            return " ".join((*before[:-1], order.words, *after)), count
+        units = {word for part in after[1:2] for word in WORD.findall(part)} & self.language.units.keys()
+        if after and not units and (count := self._count(after[0])):
+            return " ".join((*before, order.words, *after[1:])), count
+        return text, 0
+
+    def _count(self, word: str) -> int:
+        if word.isdecimal():
+            return int(word) if len(word) <= MAX_DIGITS else 0
+        number = self.language.numbers.get(word, 0)
+        return number if number > 1 else 0  # "a" is none
 
     def may_ask(self, text: str, words: frozenset[str]) -> bool:
         """Whether a question has a word of noting, and little else."""
@@ -112,15 +135,17 @@ def _time_only(question: str, today: date) -> TimeWords | None:
         if not vocabulary.may_ask(text, words):
             continue
         language = vocabulary.language
+        uncounted, count = vocabulary.without_count(text)
         ahead, day_first = looks_ahead(text, language), language.name != "en"
-        window = window_words(text, language, today, day_first=day_first, ahead=ahead, alone=True)
+        window = window_words(uncounted, language, today, day_first=day_first, ahead=ahead, alone=True)
         if window is not None and window.since is None:
             window = None
-        left = text.replace(window.words, " ", 1) if window else text
+        left = uncounted.replace(window.words, " ", 1) if window else uncounted
         order = vocabulary.order_in(left)
         asked = order and order._replace(until=today)
         if window:
             asked = window._replace(order=order.order if order else window.order)
+        asked = asked and asked._replace(count=count)
         if asked is None or (asked.since is not None and asked.since > today):
             continue
         rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)

@@ -52,6 +52,8 @@ def test_the_newest_and_the_oldest_note(memory, dated):
     assert found(memory, "what is my newest note?") == newest_first
     assert found(memory, "what did I save last?", limit=1) == newest_first[:1]
     assert found(memory, "my first notes") == newest_first[::-1]
+    assert found(memory, "my last two notes") == newest_first[:2]
+    assert found(memory, "my last two notes", limit=1) == newest_first[:1]
     memory.save("The regatta is on the outer lake.", created_at=datetime.now(UTC) + timedelta(days=3))
     assert found(memory, "my newest note") == newest_first
 

@@ -76,6 +76,8 @@ def test_only_a_time_and_a_word_of_noting(question, days):
         "first aid notes",
         "what is the last name of Tom?",
         "note 17 of last week",
+        "my last 3 notes about the harbour",
+        "my last 300 notes",
         "Was habe ich gestern über den Hafen notiert?",
         "我昨天在港口记了什么？",
         "昨日港で書いたこと",
@@ -117,6 +119,22 @@ def test_an_order_within_days_has_both(question, since, until, order):
     asked = time_only(question, FRIDAY)
     assert asked is not None
     assert (str(asked.since), str(asked.until), asked.order) == (since, until, order)
+
+
+@pytest.mark.parametrize(
+    ("question", "count", "since"),
+    [
+        ("my last 3 notes", 3, None), ("show me the last five entries", 5, None),
+        ("the three newest notes", 3, None), ("3 most recent notes from March", 3, "2026-03-01"),
+        ("meine letzten drei Notizen", 3, None), ("mis últimas 3 notas", 3, None),
+        ("mes 3 dernières notes", 3, None), ("my last note", 0, None),
+        ("What did I note in the last 3 days?", 0, "2026-03-10"), ("last 3 days of notes", 0, "2026-03-10"),
+    ],
+)  # fmt: skip
+def test_a_number_beside_an_order_is_how_many_notes_are_asked_for(question, count, since):
+    asked = time_only(question, FRIDAY)
+    assert asked is not None
+    assert (asked.count, str(asked.since) if asked.since else None) == (count, since)
 
 
 def test_on_a_monday_since_monday_is_the_week_before():
