@@ -62,6 +62,19 @@ INTERNATIONAL = re.compile(
     rf"(?<![\w+])(?<!\d[ ./-])(?:\+{COUNTRY_CODE}(?:[ ./-]?\(0\))?((?:[ ./()-]{{0,2}}\d){{6,12}})"
     rf"|00{COUNTRY_CODE}((?:[ ./()-]{{0,2}}\d){{8,12}}))(?![\w:/-]|[.,]\w)"
 )
+REGISTERED = re.compile(
+    r"(?<![\w.])10\.\d{4,9}/(?-i:[^\s?\"<>,;()]*[A-Za-z0-9])"  # a DOI
+    r"|(?<=arxiv[: ])\d{4}\.\d{4,5}(?:v\d+)?(?!\w)"
+    r"|(?<![\w:])(?=\S*::|(?:[0-9a-f]+:){7})[0-9a-f]{1,4}(?:::?[0-9a-f]{1,4}){2,7}(?![\w:])"  # IPv6
+    r"|(?<![\w:])\d{1,2}:\d\d-[a-z]{2}-\d{3,6}(?:-[a-z]{2,4})?(?![\w-])"  # a docket: 1:21-cv-04567
+    r"|(?<![\w-])(?:\d{1,4}|[IVX]{1,5})\s(?-i:[CFKLOSTUW]|Js|KLs|Ls|Ds|Cs|OWi|Ca|Sa|AS|BvR|BvL|[IVX]*ZR|ZB|StR|AZR)"
+    r"\s\d{1,5}/\d\d(?![\w/])"  # a German court's file: 5 O 123/22
+    r"|(?<![\w-])(?-i:[A-Z]{2}\d\d\s[A-Z]{3})(?![\w-])"  # a British plate
+    r"|(?:(?<=error )|(?<=error code )|(?<=fault )|(?<=fault code )|(?<=fehler )|(?<=fehlercode ))"
+    r"(?-i:[A-Z]{1,2}-?\d{1,3})(?![\w-])",
+    re.IGNORECASE,
+)
+"""Identifiers that a register or a device gives."""
 LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")

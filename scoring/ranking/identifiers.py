@@ -44,6 +44,7 @@ from slowwave.scoring.ranking.identifier_shapes import (
     OF_YEAR,
     PLATE,
     PRICE,
+    REGISTERED,
     RUNS,
     SPACED,
     SPACED_MIXED,
@@ -147,6 +148,12 @@ def _links(text: str) -> Found:
         shown, digits = text[match.start(name) : end], match["number"] or match["digits"]
         noun = {"pull": "pr", "merge_request": "pr"}.get(match["kind"], match["kind"] or "")
         yield match.start(name), end, numbered(shown, digits, code=match["code"] or "", kind=noun)
+
+
+def _registered(text: str) -> Found:
+    for match in REGISTERED.finditer(text):
+        parts = "[a-z0-9]+" if ":" in match[0] else "[a-z]+|[0-9]+"  # groups of IPv6 are whole
+        yield match.start(), match.end(), segmented(match[0], re.findall(parts, match[0].lower()))
 
 
 def _versions(text: str) -> Found:
@@ -359,6 +366,7 @@ def _is_mixed(token: str, runs: list[str]) -> bool:
 
 _FINDERS = (
     _links,
+    _registered,
     _hashes,
     _of_year,
     _places,
