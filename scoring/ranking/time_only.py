@@ -145,7 +145,7 @@ def _time_only(question: str, today: date) -> TimeWords | None:
         asked = order and order._replace(until=today)
         if window:
             asked = window._replace(order=order.order if order else window.order)
-        asked = asked and asked._replace(count=count)
+        asked = asked and asked._replace(most=count)
         if asked is None or (asked.since is not None and asked.since > today):
             continue
         rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)

@@ -46,7 +46,7 @@ class TimeWords(NamedTuple):
         until: last day; as `since`.
         order: newest, oldest, or empty.
         language: of a question that asks when something is; empty where it names a time.
-        count: memories that an `order` asks for, as in `my last 3 notes`; 0 if it names none.
+        most: memories that an `order` asks for, as in `my last 3 notes`; 0 if it names none.
     """
 
     words: str
@@ -54,7 +54,7 @@ class TimeWords(NamedTuple):
     until: date | None = None
     order: str = ""
     language: str = ""
-    count: int = 0
+    most: int = 0
 
 
 class _Span(NamedTuple):

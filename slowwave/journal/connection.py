@@ -186,7 +186,7 @@ class Connections:
     def rows_within(
         self, connection: sa.Connection, prepared: Prepared, values: Mapping[str, Any]
     ) -> list[Sequence[Any]]:
-        """Return the rows that a query gives in an open transaction, by the driver alone as in `insert`."""
+        """Return the rows that a query gives in an open transaction, as `rows` does."""
         raw: Any = connection.connection.driver_connection
         return list(self._execute(raw, prepared, {**values, **prepared.fixed}).fetchall())
 

@@ -341,8 +341,8 @@ def _same_as(
     best: np.ndarray,
 ) -> Mapping[str, str]:
     """Return the memory that each exact or near duplicate is grouped with; near ones among the best."""
-    places = (rows.column(name).to_pylist() for name in ("ordinal", "chunk_count"))
-    same = duplicates(ids, *places, texts, titles)
+    ordinals, counts = (rows.column(name).to_pylist() for name in ("ordinal", "chunk_count"))
+    same = duplicates(ids, ordinals, counts, texts, titles)
     if near.keys().isdisjoint(ids):
         return same
     return with_near_duplicates(same, near, whole_memories(rows.take(pa.array(best))))

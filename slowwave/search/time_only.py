@@ -63,7 +63,7 @@ def newest_of_days(
     rows = space.store.scan("memories", condition(signals, namespace, filters), columns=list(_NEWEST))
     newest_first = asked.order != "oldest"
     newest = rows.sort(_NEWEST, descending=[newest_first, newest_first, False])
-    newest = newest.head(min(limit, asked.count or limit))
+    newest = newest.head(min(limit, asked.most or limit))
     order = newest.select(chunk_id=pl.col("memory_id").map_elements(_first_chunk, pl.String))
     chunks = space.store.read_by(
         "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)

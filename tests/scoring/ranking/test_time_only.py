@@ -122,7 +122,7 @@ def test_an_order_within_days_has_both(question, since, until, order):
 
 
 @pytest.mark.parametrize(
-    ("question", "count", "since"),
+    ("question", "most", "since"),
     [
         ("my last 3 notes", 3, None), ("show me the last five entries", 5, None),
         ("the three newest notes", 3, None), ("3 most recent notes from March", 3, "2026-03-01"),
@@ -131,10 +131,10 @@ def test_an_order_within_days_has_both(question, since, until, order):
         ("What did I note in the last 3 days?", 0, "2026-03-10"), ("last 3 days of notes", 0, "2026-03-10"),
     ],
 )  # fmt: skip
-def test_a_number_beside_an_order_is_how_many_notes_are_asked_for(question, count, since):
+def test_a_number_beside_an_order_is_how_many_notes_are_asked_for(question, most, since):
     asked = time_only(question, FRIDAY)
     assert asked is not None
-    assert (asked.count, str(asked.since) if asked.since else None) == (count, since)
+    assert (asked.most, str(asked.since) if asked.since else None) == (most, since)
 
 
 def test_on_a_monday_since_monday_is_the_week_before():
