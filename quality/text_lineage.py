@@ -69,7 +69,7 @@ def _same(
     is_word: Lexicon,
     merge: float,
 ) -> bool:
-    differences, _ = guard.compare(new, old)
+    differences, _ = guard.compare(new, old, subjects=False)
     if not all(_is_spelling(difference, is_word) for difference in differences):
         return False
     return similarity(new.content, old.content) >= merge

@@ -16,7 +16,7 @@ from slowwave.quality.admission.types import (
     AdmissionRecord,
     Outcome,
 )
-from slowwave.quality.divergence.difference import explain
+from slowwave.quality.divergence.difference import Difference, explain
 from slowwave.quality.divergence.guard import DivergenceGuard
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.neighbours import ExtraVectors
@@ -130,10 +130,12 @@ class Decider:
         )  # fmt: skip
         if frozenset((note.memory_id, other.memory_id)) in self._around.apart:
             return replace(decision, evidence="a person kept these apart")
-        literal = policy.reconsolidation == "literal"
-        differences, alike = (
-            ((), True) if literal else self._guard.compare(self._statement(note), self._statement(other))
-        )
+        differences: tuple[Difference, ...] = ()
+        alike = True
+        if policy.reconsolidation != "literal":
+            differences, alike = self._guard.compare(
+                self._statement(note), self._statement(other), subjects=policy.reconsolidation != "off"
+            )
 
         def outcome_of(*, gate: bool) -> Outcome:
             return decide(

@@ -19,11 +19,18 @@ class DivergenceGuard:
         self._traits: dict[str, Traits] = {}
         self._words: dict[str, frozenset[str]] = {}
 
-    def compare(self, new: ComparedNote, old: ComparedNote) -> tuple[tuple[Difference, ...], bool]:
+    def compare(
+        self, new: ComparedNote, old: ComparedNote, *, subjects: bool = True
+    ) -> tuple[tuple[Difference, ...], bool]:
         """Return the differences, new note left, and whether the new note replaces the old.
 
         Of long texts, only lines that differ are compared. Titles that name different things are a
         difference, too: a merge or a refusal would lose one of them.
+
+        Args:
+            new: The newer note.
+            old: The older one.
+            subjects: Whether their subjects are compared, for callers that supersede; else none replaces.
         """
         if min(len(new.content), len(old.content)) < LONG:
             differences = compare(self._traits_of(new.content), self._traits_of(old.content))
@@ -35,8 +42,10 @@ class DivergenceGuard:
                 return plain, False
             differences = compare(traits(rest[0]), traits(rest[1]))
         differences += self._of_titles(new, old)
+        if not subjects or not contradicts(differences):
+            return differences, False
         places = (new.title, new.source), (old.title, old.source)
-        if not contradicts(differences) or different_places(*places) or not answers(new.content, old.content):
+        if different_places(*places) or not answers(new.content, old.content):
             return differences, False
         left = Subject(new.title, new.source, self._traits_of(new.content))
         right = Subject(old.title, old.source, self._traits_of(old.content))
