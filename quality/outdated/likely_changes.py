@@ -19,7 +19,7 @@ from slowwave.quality.outdated.announced import (
 )
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.dates import is_to_come
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_number
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, announces, is_note, read
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
@@ -61,7 +61,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 and has_most(question, f"{older.title} {older.text}", f"{later.title} {later.text}")
                 and not _lacks_a_part(question, older, later)
                 and may_change(older, later)
-                and not lacks_number(question, older.text, later.text)
+                and not lacks_named(question, older.text, later.text)
             ):
                 following[older.memory_id] = later.memory_id
                 break

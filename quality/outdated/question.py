@@ -21,6 +21,10 @@ ANY: Final = TIMES | {"number", "version", "name", "statement"}
 _PLACES = frozenset({0, 1})  # kinds of attribute of short notes: home and work
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+BEGINNING: Final = 200  # characters of a text and its title that name what it is about
+_NAME = re.compile(
+    r"(?<=[\w,;:'\"’(-] )(?:(?:[lLdD]['’])?[A-ZÀ-ÖØ-ÞΑ-ΫА-Я][\w'’]*)|(?<!\w)(?:\d{1,2}[a-f])(?!\w)"
+)
 _NO_KEY = frozenset({""})
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
@@ -106,6 +110,8 @@ class Question:
         is_present: Whether it asks what holds now rather than what has happened.
         digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
+        names: Keys of those that begin with a capital letter, not at the beginning; None if it asks for
+            nothing by name, because it is what a statement answers, or may ask for a value by its name.
     """
 
     keys: frozenset[str]
@@ -115,6 +121,7 @@ class Question:
     is_present: bool
     digits: frozenset[str]
     asked: AskedWords
+    names: frozenset[str] | None
 
     @property
     def subject(self) -> frozenset[str]:
@@ -146,7 +153,7 @@ class Question:
         )  # fmt: skip
         _, number = numbered_name(text)
         numbered = frozenset([number]) if number else frozenset()
-        return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked)
+        return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked, names=None)
 
 
 def has_most(question: Question, older: str, newer: str, *, or_none: bool = False) -> bool:
@@ -163,15 +170,31 @@ def has_most(question: Question, older: str, newer: str, *, or_none: bool = Fals
     return not asked or 2 * len(found) > len(asked) or (or_none and not found)
 
 
-def lacks_number(question: Question, older: str, newer: str) -> bool:
-    """Whether a newer text lacks a number that is asked for.
+def lacks_named(question: Question, older: str, newer: str) -> bool:
+    """Whether a newer text lacks a number or a name that is asked for and an older one has.
+
+    A question in small letters asks for what the older text has as a name. A newer text that begins with no
+    other name may leave it out.
 
     Args:
         question: Of the search.
-        older: Text with the number.
-        newer: Text that may lack it.
+        older: Text with its title.
+        newer: Text with its title.
     """
-    return bool(question.digits) and bool((question.digits & numbers_in(older)) - numbers_in(newer))
+    if question.digits and (question.digits & numbers_in(older)) - numbers_in(newer):
+        return True
+    if question.names is None:
+        return False
+    names = covered(question.names | (names_in(older) & question.keys), asked_keys(older))
+    if names <= covered(names, asked_keys(newer)):
+        return False
+    return not names_in(newer[:BEGINNING]) <= asked_keys(older)
+
+
+@lru_cache(maxsize=4_096)
+def names_in(text: str) -> frozenset[str]:
+    """Return the keys of words that begin with a capital letter within a sentence, and of codes like 4a."""
+    return frozenset(map(_KEYS.__getitem__, _NAME.findall(text))) - _NO_KEY
 
 
 @lru_cache(maxsize=1_024)
@@ -180,6 +203,7 @@ def _question(text: str) -> Question:
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
+    asked = asked_words(text)
     return Question(
         keys=asked_keys(plain),
         units=_units(plain.casefold().split()),
@@ -187,7 +211,8 @@ def _question(text: str) -> Question:
         kinds=_kinds(plain),
         is_present=not _PAST.search(plain),
         digits=numbers_in(plain),
-        asked=asked_words(text),
+        asked=asked,
+        names=None if asked.is_of_state else names_in(plain),
     )
 
 

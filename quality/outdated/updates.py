@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.dates import is_to_come, written_date
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_number
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
@@ -110,18 +110,18 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     about = [
         one
         for one in (comparable if len(comparable) > 1 else ())
-        if _is_about(subject, asked_keys(f"{one.title} {one.text}"))
+        if _is_about(subject, asked_keys(_said(one)))
     ]
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
-        said = "\n".join(f"{passage.title} {passage.text}" for passage in own)
+        said = "\n".join(map(_said, own))
         others = [
             passage
             for passage in about
             if passage.memory_id != memory
-            and has_most(question, said, f"{passage.title} {passage.text}")
-            and not lacks_number(question, said, passage.text)
+            and has_most(question, said, _said(passage))
+            and not lacks_named(question, said, _said(passage))
         ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
@@ -228,16 +228,19 @@ def _announced_changes(
     return following
 
 
+def _said(passage: DatedPassage) -> str:
+    return f"{passage.title} {passage.text}"
+
+
 def _has_most(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note is about the attribute that is asked for."""
-    texts = (f"{one.title} {one.text}" for one in (older, newer))
-    return has_most(question, *texts, or_none=True)
+    return has_most(question, _said(older), _said(newer), or_none=True)
 
 
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if lacks_number(question, older.text, newer.text):
+    if lacks_named(question, _said(older), _said(newer)):
         return False
     return (
         _one_subject(older, newer)
@@ -339,6 +342,8 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     if not pairs or not (
         _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
     ):
+        return False
+    if lacks_named(question, _said(older.passage), _said(newer.passage)):
         return False
     hits = (pair for pair in pairs if replaces(*pair, older.found, newer.found, question))
     if not newer.about:
