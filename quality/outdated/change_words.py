@@ -101,7 +101,7 @@ def changes_nothing(spaced: str) -> bool:
 
 
 def adds(words: Sequence[str]) -> bool:
-    """Whether a sentence adds something, as "also" says; "too often" and "every second week" do not.
+    """Whether a sentence adds something, as "also" says; "too often" and "the second Monday" do not.
 
     Args:
         words: Its words in lower case, in their order.
@@ -112,6 +112,7 @@ def adds(words: Sequence[str]) -> bool:
             word == "too" and at + 1 < len(words) and words[at + 1].isalpha() and words[at + 1] not in _ALSO
         )
         and not (word in _ALTERNATE and at and words[at - 1] in TABLES["every"])
+        and not (word in _ALTERNATE and at + 1 < len(words) and words[at + 1] in DAY_KEYS)
         for at, word in enumerate(words)
     )
 

@@ -25,7 +25,9 @@ BEGINNING: Final = 200  # characters of a text and its title that name what it i
 _NAME = re.compile(
     r"(?<=[\w,;:'\"’(-] )(?:(?:[lLdD]['’])?[A-ZÀ-ÖØ-ÞΑ-ΫА-Я][\w'’]*)|(?<!\w)(?:\d{1,2}[a-f])(?!\w)"
 )
+_FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
 _NO_KEY = frozenset({""})
+_NONE: frozenset[str] = frozenset()
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
 _COUNT = re.compile(
@@ -110,8 +112,8 @@ class Question:
         is_present: Whether it asks what holds now rather than what has happened.
         digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
-        names: Keys of those that begin with a capital letter, not at the beginning; None if it asks for
-            nothing by name, because it is what a statement answers, or may ask for a value by its name.
+        names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
+        is_own: Whether it is what a statement answers, so that no name is asked for.
     """
 
     keys: frozenset[str]
@@ -121,7 +123,8 @@ class Question:
     is_present: bool
     digits: frozenset[str]
     asked: AskedWords
-    names: frozenset[str] | None
+    names: frozenset[str]
+    is_own: bool = False
 
     @property
     def subject(self) -> frozenset[str]:
@@ -153,7 +156,7 @@ class Question:
         )  # fmt: skip
         _, number = numbered_name(text)
         numbered = frozenset([number]) if number else frozenset()
-        return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked, names=None)
+        return replace(read, kinds=ANY, is_present=True, digits=numbered, asked=asked, is_own=True)
 
 
 def has_most(question: Question, older: str, newer: str, *, or_none: bool = False) -> bool:
@@ -173,8 +176,9 @@ def has_most(question: Question, older: str, newer: str, *, or_none: bool = Fals
 def lacks_named(question: Question, older: str, newer: str) -> bool:
     """Whether a newer text lacks a number or a name that is asked for and an older one has.
 
-    A question in small letters asks for what the older text has as a name. A newer text that begins with no
-    other name may leave it out.
+    A question in small letters asks for what the older text has as a name. One whether something is so may
+    ask for the value by its name. A newer text that begins with no other name may leave it out. Where no
+    question is asked, texts are about what their first sentences name.
 
     Args:
         question: Of the search.
@@ -183,7 +187,12 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
     """
     if question.digits and (question.digits & numbers_in(older)) - numbers_in(newer):
         return True
-    if question.names is None:
+    if question.is_own:
+        names, others = (
+            names_in(found[0]) if (found := _FIRST.match(text)) else _NONE for text in (older, newer)
+        )
+        return bool(names and others) and not (names & asked_keys(newer) or others & asked_keys(older))
+    if question.asked.is_of_state:
         return False
     names = covered(question.names | (names_in(older) & question.keys), asked_keys(older))
     if names <= covered(names, asked_keys(newer)):
@@ -212,7 +221,7 @@ def _question(text: str) -> Question:
         is_present=not _PAST.search(plain),
         digits=numbers_in(plain),
         asked=asked,
-        names=None if asked.is_of_state else names_in(plain),
+        names=names_in(plain),
     )
 
 
