@@ -202,7 +202,7 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def names_in(text: str) -> frozenset[str]:
-    """Return the keys of words that begin with a capital letter within a sentence, and of codes like 4a."""
+    """Return the keys of capitalised words within a sentence, and of codes like 4a."""
     return frozenset(map(_KEYS.__getitem__, _NAME.findall(text))) - _NO_KEY
 
 

@@ -37,7 +37,7 @@ _NUMBER = re.compile(r"[€$£]?\d")
 _SPLIT = re.compile(
     r"""(?<=[.!?])(?<!\d\.)(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\bDra\.)(?<!\bMrs\.)(?<!\bProf\.)\s+ | \n+
     | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
-    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce\ que|porque)\b)""",
+    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
