@@ -174,7 +174,7 @@ def has_most(question: Question, older: str, newer: str, *, or_none: bool = Fals
 
 
 def lacks_named(question: Question, older: str, newer: str) -> bool:
-    """Whether a newer text lacks a number or a name that is asked for and an older one has.
+    """Whether a newer text lacks a number or name that is asked for.
 
     A question in small letters asks for what the older text has as a name. One whether something is so may
     ask for the value by its name. A newer text that begins with no other name may leave it out. Where no
