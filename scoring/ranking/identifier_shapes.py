@@ -75,6 +75,13 @@ REGISTERED = re.compile(
     re.IGNORECASE,
 )
 """Identifiers that a register or a device gives."""
+NAMED_NUMBER = re.compile(
+    r"(?<!\w)(?:flight|flug|flüge|vol|vuelo|voo)\s(?:number\s|no\.?\s)?(?P<flight>(?-i:[A-Z]{2}|[A-Z]\d|\d[A-Z])\s?\d{2,4})(?![\w-])"
+    r"|(?<!\w)(?:plates?|registration|car|van|kennzeichen|matrícula|immatriculation|targa|placa)\W{1,2}(?:number\s|no\.?\s|is\s)?"
+    r"(?P<plate>(?-i:[A-Z]{1,3}[ -]\d{2,4}[ -][A-Z]{1,3}|\d{4}\s[A-Z]{3}))(?![\w-])",
+    re.IGNORECASE,
+)
+"""Numbers behind the noun that makes them one: a flight in any year, a plate with letters at its end."""
 LEADING = r"(?:[A-Za-z]{2}\d\d)?\d{0,3}[\W_]{0,2}"  # of an account, a country
 HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 PRICE = re.compile(r"^\d+\.(?:\d0|\d5|99)$")

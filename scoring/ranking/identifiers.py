@@ -38,6 +38,7 @@ from slowwave.scoring.ranking.identifier_shapes import (
     LINK,
     LOWER,
     NAMED_HASH,
+    NAMED_NUMBER,
     NUMBERED,
     OF_KIND,
     OF_PLACE,
@@ -154,6 +155,9 @@ def _registered(text: str) -> Found:
     for match in REGISTERED.finditer(text):
         parts = "[a-z0-9]+" if ":" in match[0] else "[a-z]+|[0-9]+"  # groups of IPv6 are whole
         yield match.start(), match.end(), segmented(match[0], re.findall(parts, match[0].lower()))
+    for match in NAMED_NUMBER.finditer(text):
+        name = match.lastgroup or ""
+        yield *match.span(name), segmented(match[name], re.findall("[a-z]+|[0-9]+", match[name].lower()))
 
 
 def _versions(text: str) -> Found:
