@@ -46,6 +46,7 @@ _PLACED = {
     "week_of": ("part", "week"), **{name: ("part", name) for name in (*WEEKS, *HALVES)},
     "in": ("in", ""), "on": ("on", ""),
 }  # fmt: skip
+_WITHIN = ("in", "im", "des", "en", "em")
 DAYS_OF_WEEK = 7
 SATURDAY = 5
 WORD = re.compile(r"[^\s\d,.;:!?¿¡()\[\]\"“”？。、؟،/–—]+")
@@ -153,6 +154,14 @@ class Language:
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
         """Return the patterns of words for what is to come, and for what is past."""
         return self._whole(_forms(self._table["ahead"])), self._whole(_forms(self._table["behind"]))
+
+    @cached_property
+    def day_of(self) -> re.Pattern[str]:
+        """Return the pattern of a weekday right before its period: the last Friday of, Monday of."""
+        days, ordinals, of = _any(self.weekdays), _any(self.ordinals), _any({*self.listed("of"), *_WITHIN})
+        return re.compile(
+            rf"(?<!\w)(?:(?P<ordinal>{ordinals}) )?(?P<weekday>{days}) (?:{of}) (?:the |this )?$"
+        )
 
     @cached_property
     def when(self) -> re.Pattern[str]:

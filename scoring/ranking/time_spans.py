@@ -20,7 +20,15 @@ from slowwave.scoring.ranking.time_languages import (
     Marker,
     counted_words,
 )
-from slowwave.scoring.ranking.time_windows import Window, between, bounded, named_window, part_of, window_of
+from slowwave.scoring.ranking.time_windows import (
+    Window,
+    between,
+    bounded,
+    day_of,
+    named_window,
+    part_of,
+    window_of,
+)
 from slowwave.scoring.wordlists import words as listed
 
 _OWNED = re.compile(r"'s\b")
@@ -152,6 +160,12 @@ def _nearby(text: str, span: _Span, markers: Sequence[Marker], kind: str) -> tup
 
 def _in_part(text: str, span: _Span, language: Language, today: date) -> _Span:
     """Return a span with the part that is asked for, such as `early`; `this month` has parts to come."""
+    near = max(0, span.start - _NEAR)
+    if not language.unspaced and (day := language.day_of.search(text[near : span.start])):
+        number, name = language.ordinals.get(day["ordinal"] or "", 0), day["weekday"]
+        only = day_of(span.window, language.weekdays[name], number, is_weekend=name in language.weekends)
+        if only is not None:
+            return span._replace(start=near + day.start(), window=only, certain=True)
     beside = _nearby(text, span, language.markers, "part")
     if beside is None:
         return span

@@ -23,6 +23,8 @@ FIRST, LAST = date.min, date.max
 _FEW = (2, 5)  # units of `a few weeks ago`
 _SEASON_MONTHS = 3
 _QUARTERS = 4
+LAST_OF_SEVERAL = 5
+"""Number of the last one, as the ordinals of the lists have it."""
 _DAY = timedelta(days=1)
 _WEEK = timedelta(days=DAYS_OF_WEEK)
 _DAYS_AROUND = {"day": (1, 0), "week": (7, 3), "fortnight": (14, 3)}
@@ -108,6 +110,26 @@ def part_of(window: Window, name: str) -> Window:
     if name == "early":
         return first, first + third - _DAY
     return (first + third, last - third) if name == "mid" else (last - third + _DAY, last)
+
+
+def day_of(window: Window, weekday: int, number: int, *, is_weekend: bool) -> Window | None:
+    """Return a weekday or weekend of a window; None if there is none.
+
+    Args:
+        window: First and last day.
+        weekday: Of the day, 0 is Monday.
+        number: Of several such days, from 1; `LAST_OF_SEVERAL` is the last, 0 the only one of a week.
+        is_weekend: Whether the Sunday after it belongs to it.
+    """
+    first, last = window
+    start = first + timedelta(days=(weekday - first.weekday()) % DAYS_OF_WEEK)
+    if number == 0 and last - first >= _WEEK:
+        return None
+    if number == LAST_OF_SEVERAL:
+        start += (last - start) // _WEEK * _WEEK
+    elif number:
+        start += (number - 1) * _WEEK
+    return None if start > last else (start, start + _DAY if is_weekend else start)
 
 
 def _middle(first: date, last: date) -> date:
