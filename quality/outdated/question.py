@@ -13,7 +13,7 @@ from slowwave.quality.outdated.announced import AskedWords, asked_words
 from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import sentence_of
-from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, IGNORED
+from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.values import numbers_in
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
@@ -23,9 +23,10 @@ _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 BEGINNING: Final = 200  # characters of a text and its title that name what it is about
 _NAME = re.compile(
-    r"(?<=[\w,;:'\"’(-] )(?:(?:[lLdD]['’])?[A-ZÀ-ÖØ-ÞΑ-ΫА-Я][\w'’]*)|(?<!\w)(?:\d{1,2}[a-f])(?!\w)"
+    r"(?<=[\w,;:'\"’(-] )(?!I['’])(?:(?:[lLdD]['’])?[A-ZÀ-ÖØ-ÞΑ-ΫА-Я][\w'’]*)|(?<!\w)(?:\d{1,2}[a-f])(?!\w)"
 )
 _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
+_TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
 _NO_KEY = frozenset({""})
 _NONE: frozenset[str] = frozenset()
 MAX_WORDS = 65_536
@@ -202,8 +203,12 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def names_in(text: str) -> frozenset[str]:
-    """Return the keys of capitalised words within a sentence, and of codes like 4a."""
-    return frozenset(map(_KEYS.__getitem__, _NAME.findall(text))) - _NO_KEY
+    """Return the keys of capitalised words within a sentence, and of codes like 4a.
+
+    Weekdays and months name a time.
+    """
+    found = (word for word in _NAME.findall(text) if word.casefold() not in _TIME_WORDS)
+    return frozenset(map(_KEYS.__getitem__, found)) - _NO_KEY
 
 
 @lru_cache(maxsize=1_024)
