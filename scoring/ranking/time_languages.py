@@ -18,7 +18,7 @@ _PLAIN = (
     "next_month", "next_quarter", "next_year", "before_last_week", "before_last_month", "before_last_year",
     "after_next_week",
 )  # fmt: skip
-_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence")
+_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "calendar_week")
 _NAMED = (
     "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day",
     "next_day",
@@ -46,6 +46,7 @@ _PLACED = {
     "week_of": ("part", "week"), **{name: ("part", name) for name in (*WEEKS, *HALVES)},
     "in": ("in", ""), "on": ("on", ""),
 }  # fmt: skip
+_SHORT_KEYS = {"kw", "cw"}  # calendar weeks
 _WITHIN = ("in", "im", "des", "en", "em")
 DAYS_OF_WEEK = 7
 SATURDAY = 5
@@ -126,7 +127,7 @@ class Language:
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
         days = {*self.weekdays, *self.short_weekdays}
         names |= days.union((f"{day}s" for day in days), _keywords(self.units), _keywords(self.feasts))
-        self.keys = {word for word in words if len(word) >= shortest} | names
+        self.keys = {word for word in words if len(word) >= shortest or word in _SHORT_KEYS} | names
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))

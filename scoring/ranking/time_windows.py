@@ -63,7 +63,7 @@ def window_of(
         return window if window is None or window[1] < today else _year_earlier(part, language, window)
     if kind == "this_season":
         return _season(language.seasons[part["season"]], today.year)
-    if kind in {"ago", "past", "hence", "some_ago", "some_past", "day_ago"}:
+    if kind in {"ago", "past", "hence", "some_ago", "some_past", "day_ago", "calendar_week"}:
         return _counted(kind, part, language, today, ahead=ahead)
     return _relative(kind, today, ahead=ahead)
 
@@ -199,6 +199,14 @@ def _single(year: int, month: int, day: int) -> Window | None:
     return None if only is None else (only, only)
 
 
+def _calendar_week(year: int, number: int) -> Window | None:
+    try:
+        monday = date.fromisocalendar(year, number, 1)
+    except ValueError:
+        return None
+    return monday, monday + _WEEK - _DAY
+
+
 def _months(year: int, month: int, count: int) -> Window:
     following = _month_after(year, month, count)
     return date(year, month, 1), LAST if following is None else following - _DAY
@@ -260,6 +268,9 @@ def _counted(
 ) -> Window | None:
     number = part.get("n") or "1"
     count = int(number) if number.isdecimal() else language.numbers[number]
+    if kind == "calendar_week":
+        year = _year(part.get("year"), language, today)
+        return _nearest(lambda at: _calendar_week(at, count), year, today, ahead=ahead)
     if kind == "day_ago" and "weekday" in part:
         first, last = window_of("last_day", part, language, today, ahead=False) or (today, today)
         return first - (count - 1) * _WEEK, last - (count - 1) * _WEEK
