@@ -35,6 +35,9 @@ def quarantine_list(
     with open_namespace(namespace, known=True) as memory:
         rows = memory.quarantine(status="" if everything else "held", reason=reason)
         short = short_ids(memory.tenant, "quarantine", [row["memory_id"] for row in rows[:limit]])
+    if not rows and reason:
+        none = f"No note in quarantine has the reason {reason!r}."
+        return Output([], f"{none} `slowwave quarantine list --all` shows the reasons.")
     if not rows:
         return Output([], "The quarantine is empty. The save gate puts refused notes there.")
 

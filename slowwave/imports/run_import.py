@@ -35,6 +35,7 @@ from slowwave.imports.report import EXCERPT, MAX_EXAMPLES, Example, NoteImportRe
 from slowwave.journal.entry import ERASED, ERASURE
 from slowwave.journal.erasure_tombstones import erased_name
 from slowwave.journal.kinds.note import text_in
+from slowwave.lifecycle.write_path import apply_lost_entries
 from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
 from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, EXACT_DUPLICATE, LIVE, MERGED
 from slowwave.store import one_of
@@ -88,7 +89,7 @@ class _Coming(NamedTuple):
 
 
 def run_import(memory: Memory, source: ImportSource, options: ImportOptions) -> NoteImportReport:
-    """Import an export into a namespace.
+    """Import an export into a namespace; what a stopped run before left undone, too.
 
     Args:
         memory: The namespace.
@@ -104,6 +105,8 @@ def run_import(memory: Memory, source: ImportSource, options: ImportOptions) -> 
     for threads in gathered(process.threads(), EXISTS_BATCH):
         process.check(threads)
     process.save()
+    if process.report.already and not options.dry_run:
+        apply_lost_entries(memory.home)  # a run before may have been stopped behind the journal
     return process.report
 
 

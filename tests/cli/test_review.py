@@ -101,7 +101,9 @@ def test_quarantine_is_listed_with_the_reasons(said, data, twin):
     assert len(data("quarantine", "list", "--limit", "1")) == 1
     assert "and 1 more (--limit)" in said("quarantine", "list", "--limit", "1")
     assert data("quarantine", "list", "--reason", "too_short") == []
-    assert "The quarantine is empty" in said("quarantine", "list", "--reason", "too_short")
+    assert "No note in quarantine has the reason 'too_short'" in said(
+        "quarantine", "list", "--reason", "too_short"
+    )
 
 
 @pytest.mark.slow

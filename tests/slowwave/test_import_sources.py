@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from slowwave.imports.model import ImportFailedError
 from slowwave.imports.registry import SOURCES
 from slowwave.imports.run_import import ImportOptions, run_import
+from slowwave.lifecycle import write_path
 
 LANTERN = "The lantern of the north pier is lit by hand since the storm, and Aino has the key."
 CELLO = "My cello was built in Cremona in 1921 and is insured at the office in Turku."
@@ -296,3 +297,23 @@ def test_twice_is_once(open_memory, tmp_path_factory, texts, odd):
     for name in made:
         assert imported(memory, folder / name, name).new == {}
     assert {name: row["content"] for name, row in rows(memory).items()} == once
+
+
+def test_a_run_after_one_that_was_stopped_makes_all_of_it_searchable(memory, tmp_path, monkeypatch):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(70):
+        text = f"Machine {1000 + number} was serviced by team {number}.\n"
+        (folder / f"n{number}.md").write_text(text, encoding="utf-8")
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped:
+        stopped.setattr(write_path, "_apply_entries", stop)
+        with pytest.raises(KeyboardInterrupt):
+            imported(memory, folder, "markdown")
+    assert not rows(memory)
+    report = imported(memory, folder, "markdown")
+    assert report.already == len(rows(memory)) == 70
+    assert not memory.search("Which team serviced Machine 1069?").unknown
