@@ -58,7 +58,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
-                and has_most(question, f"{older.title} {older.text}", f"{later.title} {later.text}")
+                and has_most(question, older.titled, later.titled)
                 and not _lacks_a_part(question, older, later)
                 and may_change(older, later)
                 and not lacks_named(question, older.text, later.text)
@@ -96,7 +96,7 @@ def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) 
 
     As a note on the submission of an abstract does, where the submission of the thesis is asked for.
     """
-    keys = asked_keys(f"{newer.title} {newer.text}")
+    keys = asked_keys(newer.titled)
     pairs = [pair for sentence in _told(older.text) for pair in sentence.modifying]
     return any(
         covered([first], question.asked.keys) and not covered([first], keys) and covered([second], keys)

@@ -51,6 +51,11 @@ class DatedPassage:
     written: datetime | None = None
 
     @property
+    def titled(self) -> str:
+        """Title and text."""
+        return f"{self.title} {self.text}"
+
+    @property
     def said_at(self) -> datetime | None:
         """Date that the text gives: that of the passage, or else of its memory."""
         return written_date(self.text) or self.written
@@ -110,18 +115,18 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     about = [
         one
         for one in (comparable if len(comparable) > 1 else ())
-        if _is_about(subject, asked_keys(_said(one)))
+        if _is_about(subject, asked_keys(one.titled))
     ]
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
-        said = "\n".join(map(_said, own))
+        all_of_it = "\n".join(passage.titled for passage in own)
         others = [
             passage
             for passage in about
             if passage.memory_id != memory
-            and has_most(question, said, _said(passage))
-            and not lacks_named(question, said, _said(passage))
+            and has_most(question, all_of_it, passage.titled)
+            and not lacks_named(question, all_of_it, passage.titled)
         ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
@@ -228,19 +233,15 @@ def _announced_changes(
     return following
 
 
-def _said(passage: DatedPassage) -> str:
-    return f"{passage.title} {passage.text}"
-
-
 def _has_most(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note is about the attribute that is asked for."""
-    return has_most(question, _said(older), _said(newer), or_none=True)
+    return has_most(question, older.titled, newer.titled, or_none=True)
 
 
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if lacks_named(question, _said(older), _said(newer)):
+    if lacks_named(question, older.titled, newer.titled):
         return False
     return (
         _one_subject(older, newer)
@@ -343,7 +344,7 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
         _one_subject(older.passage, newer.passage) or _is_named(older.passage, newer.passage)
     ):
         return False
-    if lacks_named(question, _said(older.passage), _said(newer.passage)):
+    if lacks_named(question, older.passage.titled, newer.passage.titled):
         return False
     hits = (pair for pair in pairs if replaces(*pair, older.found, newer.found, question))
     if not newer.about:
