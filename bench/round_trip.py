@@ -76,7 +76,7 @@ def lists(memory: slowwave.Memory, count: int) -> list[dict[str, Any]]:
     }
     rows = []
     for name, wanted in asked.items():
-        (_, total), figures = timed(lambda wanted=wanted: browse(memory.home, memory.namespace, wanted))
+        (_, total), figures = timed(lambda wanted=wanted: browse(memory.tenant, wanted))
         rows.append({"what": name, "memories": total, **figures})
     return rows
 

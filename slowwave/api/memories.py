@@ -64,7 +64,7 @@ def save(
 def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
     """List recent memories, newest first. A person sees id and labels of secret ones."""
     options = BrowseOptions(STORED, limit=limit, skip=skip)
-    found, total = browse(request.memory.home, request.memory.namespace, options, request.lists)
+    found, total = browse(request.memory.tenant, options, request.lists)
     marked = with_newer_values(request.memory.tenant, found)
     rows = [Listed.model_validate(row | {"status": STATES[row["state"]]}) for row in marked]
     return Page(memories=rows, total=total, next=_next("/v1/memories", skip, limit, total))

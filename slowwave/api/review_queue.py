@@ -50,7 +50,7 @@ def accept(request: PersonChanges, decision_id: DecisionId) -> Decision:
 
 @router.post("/v1/decisions/{decision_id}/decline")
 def decline(request: PersonChanges, decision_id: DecisionId) -> Decision:
-    """Decline a waiting decision: both memories stay unchanged, and you are not request again."""
+    """Decline a waiting decision: both memories stay unchanged, and it is not proposed again."""
     return Decision(decision=plain(request.memory.decline(decision_id)))
 
 

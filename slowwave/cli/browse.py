@@ -32,8 +32,8 @@ def list_memories(
     state: Annotated[
         str,
         typer.Option(
-            help="current, merged, outdated (superseded), forgotten, quarantined, stored (all but "
-            "quarantined) or all."
+            help="current, merged, outdated (with a newer value), forgotten, quarantined, stored (all "
+            "but quarantined) or all."
         ),
     ] = "current",
     sort: Annotated[str, typer.Option(help="updated, created, title, type or source.")] = "updated",
@@ -52,7 +52,7 @@ def list_memories(
         limit=limit, skip=(page - 1) * limit,
     )  # fmt: skip
     with open_namespace(namespace, known=True) as memory:
-        rows, total = browse(memory.home, memory.namespace, options)
+        rows, total = browse(memory.tenant, options)
         rows = with_newer_values(memory.tenant, rows)
         names = [row[name] for row in rows for name in ("memory_id", "outdated_by") if row[name]]
         short = short_ids(memory.tenant, "memory", names)

@@ -13,11 +13,14 @@ import polars as pl
 
 from slowwave.common.arguments import parsed_day
 from slowwave.errors import ArgumentError
-from slowwave.home.visibility import Viewer, assistant_rows, open_rows, redact
+from slowwave.home.visibility import Viewer, assistant_rows, open_rows, open_where, redact
+from slowwave.quality.admission.statuses import LIVE
 from slowwave.scoring.days import day_start
+from slowwave.store import quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from slowwave.home.tenant import Tenant
     from slowwave.home.workspace import Workspace
 
 ALL: Final = "all"
@@ -51,8 +54,8 @@ class BrowseOptions:
     """Filter, order and page of a list.
 
     Attributes:
-        state: One of `STATES`, "outdated" (superseded), "stored" (all memories) or "all" (also refused
-            notes).
+        state: One of `STATES`, "outdated" (superseded, or with a newer value), "stored" (all memories) or
+            "all" (also refused notes).
         memory_type: Only of this type.
         tags: Only with all of these.
         source: Only sources that begin so.
@@ -83,13 +86,12 @@ class BrowseOptions:
 
 
 def browse(
-    space: Workspace, namespace: str, options: BrowseOptions, viewer: Viewer = Viewer.REPORT
+    tenant: Tenant, options: BrowseOptions, viewer: Viewer = Viewer.REPORT
 ) -> tuple[list[dict[str, Any]], int]:
     """Return a page of rows, and the count of all that match.
 
     Args:
-        space: Home.
-        namespace: Of the memories.
+        tenant: Namespace of the memories.
         options: Filter, order and page.
         viewer: A report shows no word of secret memories; an assistant sees neither
             them nor forgotten ones.
@@ -101,6 +103,7 @@ def browse(
     Raises:
         ArgumentError: An unknown state, order, date or day.
     """
+    space, namespace = tenant.space, tenant.namespace
     if options.state == WORDS["superseded"]:
         options = replace(options, state="superseded")
     if options.state not in (*STATES, STORED, ALL):
@@ -118,7 +121,7 @@ def browse(
         parts.append(_memories(space, namespace, _columns_of(options)))
     if held is not None:
         parts.append(held)
-    rows = pl.concat(parts, how="diagonal").filter(_wanted(options))
+    rows = pl.concat(parts, how="diagonal").filter(_wanted(options, _of_state(tenant, options.state)))
     if viewer is Viewer.ASSISTANT:
         rows = rows.filter(assistant_rows())
     by = _BY[options.sort]
@@ -236,10 +239,23 @@ def _held(space: Workspace, namespace: str) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _wanted(options: BrowseOptions) -> pl.Expr:
-    wanted = [pl.lit(value=True)]
-    if options.state in STATES and options.state != "quarantined":
-        wanted.append(pl.col("status") == STATES[options.state])
+def _of_state(tenant: Tenant, state: str) -> pl.Expr:
+    """Return the condition on rows of a state; outdated are also those that a list marks so."""
+    if state not in STATES or state == "quarantined":
+        return pl.lit(value=True)
+    of_state = pl.col("status") == STATES[state]
+    if state == "superseded":
+        from slowwave.lifecycle.newer_values import newer_values
+
+        current = tenant.store.scan(
+            "memories", tenant.mine(f"status = {quote(LIVE)} AND {open_where()}"), columns=["memory_id"]
+        )
+        of_state |= pl.col("memory_id").is_in(list(newer_values(tenant, current["memory_id"].to_list())))
+    return of_state
+
+
+def _wanted(options: BrowseOptions, of_state: pl.Expr) -> pl.Expr:
+    wanted = [of_state]
     if options.memory_type:
         wanted.append(pl.col("memory_type") == options.memory_type)
     if options.principal:

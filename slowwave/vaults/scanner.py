@@ -148,7 +148,8 @@ class VaultScanner:
             first = failures[0]
             reason = first.message if first.reason == "bad_name" else f"{first.reason} ({_MORE})"
             what = f"{len(failures):,} of its {len(notes):,} lines; the first: " if len(notes) > 1 else ""
-            self._report(file.source, f"{what}{reason}", count=len(failures))
+            closes = any(failed.closes for failed in failures)
+            self._report(file.source, f"{what}{reason}", count=len(failures), closes=closes)
         return acts
 
     def _is_ambiguous(self, file: VaultFile) -> bool:
@@ -156,10 +157,8 @@ class VaultScanner:
         if file.source not in self._taken and not self._keep(file.source):
             return False
         self._taken.add(file.source)
-        self._report(
-            file.source,
-            f"{file.path} and another file have names that differ only in their encoding; rename one of them",
-        )
+        why = f"{file.path} and another file have names that differ in their encoding only: rename one"
+        self._report(file.source, why)
         return True
 
     def _acts_on(
@@ -357,10 +356,10 @@ class VaultScanner:
         self._seen.update(known)
         return any(self._last[subject]["kind"] != "forget" for subject in known)
 
-    def _report(self, source: str, why: str, *, count: int = 1) -> None:
+    def _report(self, source: str, why: str, *, count: int = 1, closes: bool = False) -> None:
         self.result.unreadable += count
-        short = self._short(source)
-        self.result.warnings.append(f"{short} cannot be read: {why}. Its memories stay unchanged.")
+        then = "Its label makes its memory secret." if closes else "Its memories stay unchanged."
+        self.result.warnings.append(f"{self._short(source)} cannot be read: {why}. {then}")
 
     def _short(self, source: str) -> str:
         place = self._place(source) if source else self._source.uri

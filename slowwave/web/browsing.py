@@ -70,7 +70,7 @@ def listed(request: PageRequest) -> ShownPage | Redirect:
     )  # fmt: skip
     if options.state == "quarantined" and not request.person:
         raise ArgumentError("state = 'quarantined': only a person can see refused notes.")
-    rows, total = browse(memory.home, memory.namespace, options, request.lists)
+    rows, total = browse(memory.tenant, options, request.lists)
     more = f"&{urlencode(typed)}" if typed else ""
     if redirect := beyond(skip, total, ADDRESS, more):
         return redirect
@@ -315,7 +315,7 @@ ACTIONS: Final[dict[str, tuple[Callable[[Memory, Sequence[str], str], list[str]]
 def overview(request: PageRequest) -> dict[str, Any]:
     """Return what the first page shows: latest memories, and counts by type and source."""
     memory = request.memory
-    rows, total = browse(memory.home, memory.namespace, BrowseOptions(limit=ASKED), request.lists)
+    rows, total = browse(memory.tenant, BrowseOptions(limit=ASKED), request.lists)
     return {
         "latest": rows[:LATEST], "memories": total, "learns": memory.settings.learning.enabled,
         "facets": facets(memory.home, memory.namespace, request.lists),

@@ -48,7 +48,9 @@ BROKEN = {
 def test_an_unreadable_version_that_says_secret_closes_the_stored_text(journal, folder, new):
     scanned(journal, folder, 0)
     (folder / "key.md").write_bytes(new)
-    assert scanned(journal, folder, 1).unreadable == 1
+    result = scanned(journal, folder, 1)
+    assert result.unreadable == 1
+    assert result.warnings[0].endswith("Its label makes its memory secret.")
     assert labels(journal, "vault/key.md") == [("save", "internal"), ("save", "secret"), ("unreadable", None)]
     closing = journal.about("ada", "vault/key.md")[1]
     assert (closing.payload["content"].strip(), closing.payload["tags"]) == (TEXT, ["keys"])

@@ -459,7 +459,7 @@ def test_reports_name_the_present_place_of_a_moved_note(open_memory, folder):
     assert len(rows) == len(held)
     (row,) = (row for row in rows if row["source"] == "vault/later.md")
     assert quarantined(space.store, "ada", row["memory_id"])["source"] == "vault/later.md"
-    recent = {row["source"] for row in browse(space, memory.namespace, BrowseOptions())[0]}
+    recent = {row["source"] for row in browse(memory.tenant, BrowseOptions())[0]}
     assert "vault/quay.md" in recent
     assert "vault/wharf.md" not in recent
     (line,) = (line for line in held_files(space) if "later.md" in line)

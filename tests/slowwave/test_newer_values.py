@@ -63,7 +63,7 @@ def test_a_mark_is_the_same_on_any_page(memory, harbours):
         options = BrowseOptions(
             sort=sort, reverse=reverse, limit=limit, skip=skip, since=since, date="created"
         )
-        rows, _ = browse(memory.home, memory.namespace, options)
+        rows, _ = browse(memory.tenant, options)
         names = [row["memory_id"] for row in rows]
         found = marks(memory, *names)
         assert found == {name: together[name] for name in names if name in together}
@@ -82,6 +82,14 @@ def test_every_harbour_has_its_own_newer_fee(memory, harbours):
         assert (found[old].memory_id, found[old].until) == (new, MARCH + timedelta(days=31 + at))
         assert new not in found
         assert lamps not in found
+
+
+def test_the_list_of_outdated_memories_has_those_that_lists_mark(memory, harbours):
+    marked = marks(memory, *harbours)
+    rows, total = browse(memory.tenant, BrowseOptions("outdated", limit=1000))
+    assert {row["memory_id"] for row in rows} == set(marked)
+    assert total == len(rows)
+    assert all(row["outdated_by"] for row in with_newer_values(memory.tenant, rows))
 
 
 def test_the_table_says_what_the_snapshot_says(memory, harbours, open_memory):

@@ -279,7 +279,7 @@ def test_lists_filter_sort_and_page(memory):
     fill(memory)
 
     def titles(**options: object) -> list[str]:
-        return [row["title"] for row in browse(memory.home, "ada", BrowseOptions(**options))[0]]
+        return [row["title"] for row in browse(memory.tenant, BrowseOptions(**options))[0]]
 
     assert titles(sort="title")[0] == "(secret)"
     assert titles(memory_type="fact") == ["Bells: east/west?"]

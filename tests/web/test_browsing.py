@@ -524,7 +524,7 @@ def test_questions_to_try_are_of_different_types_and_things():
 )
 def test_the_beginning_of_a_text_ends_with_a_word(memory, text, beginning):
     memory.save(text + "\n\nThe lamp is red.", title="Long")
-    (row,) = browse(memory.home, "ada", BrowseOptions())[0]
+    (row,) = browse(memory.tenant, BrowseOptions())[0]
     whole = f"{text}\n\nThe lamp is red." if len(text) < 100 else ""
     assert row["beginning"] == (whole or beginning)
     assert beginning_of(text) == beginning
