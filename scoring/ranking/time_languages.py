@@ -20,8 +20,8 @@ _PLAIN = (
 )  # fmt: skip
 _COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "calendar_week")
 _NAMED = (
-    "last_named_month", "last_season", "this_season", "last_day", "last_week_day", "next_week_day",
-    "next_day",
+    "last_named_month", "last_season", "this_season", "before_last_day", "last_day", "last_week_day",
+    "next_week_day", "next_day",
 )  # fmt: skip
 DATED = ("date", "month", "year", "quarter", "half", "season", "decade")
 OF_NOTES = ("noted_today", "noted_yesterday")

@@ -281,10 +281,12 @@ def _asked(
         beside = None
     start, end = beside[:2] if beside else (span.start, span.end)
     alone = alone and (span.kind != "month" or _of_notes(text, span, language))
+    alone = alone or ("maybe" in span.part and span.kind == "month" and _of_notes(text, span, language))
     if not (span.certain or beside or alone) or not (span.certain or _is_time(text, span, end, language)):
         return None
-    if span.kind == "season" and not (span.certain or alone) and not _has_tense(text, language):
-        return None  # what is done in summer, every year
+    yearly = span.kind == "season" or "feast" in span.part  # what is done in summer, every year
+    if yearly and not (span.certain or alone) and not _has_tense(text, language):
+        return None
     return TimeWords(text[start:end].strip(), *span.window)
 
 

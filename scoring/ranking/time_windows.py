@@ -29,6 +29,7 @@ _DAY = timedelta(days=1)
 _WEEK = timedelta(days=DAYS_OF_WEEK)
 _DAYS_AROUND = {"day": (1, 0), "week": (7, 3), "fortnight": (14, 3)}
 """Days of a unit, and days on each side of one that is so long ago."""
+_MONTHS_OF = {"half_year": 6, "year": 12}
 _DAYS_OFF = {
     "before_yesterday": -2, "yesterday": -1, "noted_yesterday": -1, "this_day": 0, "noted_today": 0,
     "tomorrow": 1, "after_tomorrow": 2,
@@ -53,6 +54,9 @@ def window_of(
         return _decade(part.get("decade") or str(language.decades[part["tens"]]), today)
     if kind == "day":
         return _day_of_month(int(part["day"]), today, ahead=ahead)
+    if kind == "before_last_day":
+        first, last = window_of("last_day", part, language, today, ahead=False) or (today, today)
+        return first - _WEEK, last - _WEEK
     if kind in {"weekday", "last_day", "next_day", "last_week_day", "next_week_day"}:
         names = language.short_weekdays | language.weekdays
         if part["weekday"] in language.weekends:
@@ -299,7 +303,7 @@ def _ago(count: int, unit: str, today: date) -> Window | None:
     if unit == "year":
         year = today.year - count
         return (date(year, 1, 1), date(year, 12, 31)) if 0 < year < LAST.year else None
-    first = _month_after(today.year, today.month, -count)
+    first = _month_after(today.year, today.month, -count * _MONTHS_OF.get(unit, 1))
     return None if first is None else _months(first.year, first.month, 1)
 
 
@@ -307,7 +311,7 @@ def _earlier(count: int, unit: str, today: date) -> date:
     """Return the day that is so many units before today; of a shorter month its last day."""
     if unit in _DAYS_AROUND:
         return today - timedelta(days=count * _DAYS_AROUND[unit][0])
-    month = _month_after(today.year, today.month, -count * (12 if unit == "year" else 1))
+    month = _month_after(today.year, today.month, -count * _MONTHS_OF.get(unit, 1))
     if month is None:
         return FIRST
     first, last = _months(month.year, month.month, 1)
