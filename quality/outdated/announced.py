@@ -10,6 +10,7 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
+from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
 
@@ -100,16 +101,31 @@ def announces_change(
         for old in older.sentences
         if may_be_replaced(old) and (new.cues or old.is_provisional)
     ]
-    if not pairs or are_apart(question, older, newer, titles[0]):
+    if not pairs:
+        return False
+    known = titles[0].union(*(sentence.keys for sentence in older.sentences))
+    if any(
+        _is_exchanged(question, old, new) and not has_other_scope(old.text, new.text, known)
+        for old, new in pairs
+    ):
+        return True
+    if are_apart(question, older, newer, titles[0]):
         return False
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
-    known = titles[0].union(*(sentence.keys for sentence in older.sentences))
     return any(
         _ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
         and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     )
+
+
+def _is_exchanged(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
+    """Whether a newer sentence has another span where the question asks."""
+    if not new.cues - old.cues - TABLES["new"] or new.is_negated or has_other_owner(old, new):
+        return False
+    found = exchange_of(old, new)
+    return found is not None and answers(found, question.keys, question.asks)
 
 
 def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
@@ -255,6 +271,11 @@ class _ComparedSentences:
         self.is_framed = bool(old.frames & new.frames)
         is_framed = not asked and bool(question.frames & old.frames & new.frames)
         self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
+        self.is_moved = (
+            question.asks == "place" and bool(asked) and asked == self.topic
+            and not TABLES["moved"].isdisjoint(new.verbs) and bool(covered(asked, new.subject))
+            and old.bound == new.bound and question.frames <= new.frames
+        )  # fmt: skip
         self.subject = old.keys - GENERIC
 
     def is_replaced(self) -> bool:
@@ -319,6 +340,8 @@ class _ComparedSentences:
         if self.is_only_framed and old.of_speaker and new.of_speaker:
             return not old.kinds or self.has_kind
         if self.topic and covered(self.topic, new.renewed):
+            return True
+        if self.is_moved:
             return True
         if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
             return False
