@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from slowwave.quality.divergence.lexicon import PAST
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
 from slowwave.quality.outdated.exchanged import answers, exchange_of
@@ -20,6 +21,7 @@ _MORE = 3  # content words by which a sentence may be longer than the one it res
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
 _OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
 _NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
+_PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
 _ASKS: Final = {
     "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
     "time": re.compile(r"\b(?:when|what time|which day|wann|cuándo|quand|quando)\b", re.IGNORECASE),
@@ -173,6 +175,8 @@ def are_apart(
         newer: Later note.
         title: Keys of the title of the earlier one.
     """
+    if _is_event(older) and _is_event(newer) and _first_word(older) == _first_word(newer):
+        return True
     known = question.keys.union(title, *(sentence.keys for sentence in older.sentences))
     shared = [(old, new) for old in older.sentences for new in newer.sentences if old.keys & new.keys]
     pairs = [pair for pair in shared if covered(question.keys, pair[0].keys)] or shared
@@ -183,6 +187,19 @@ def are_apart(
         or _is_apart(question, old, new)
         for old, new in pairs
     )
+
+
+def _is_event(note: ShortText) -> bool:
+    """Whether a note is one sentence that begins with what somebody did: "Cycled to work"."""
+    word = _first_word(note)
+    is_past = word in PAST or _PARTICIPLE.fullmatch(word) is not None
+    return is_past and len(note.sentences) == 1 and word not in TABLES["verbs"] | TABLES["decided"]
+
+
+def _first_word(note: ShortText) -> str:
+    """Return the first word of a note in lower case; empty without one."""
+    words = note.sentences[0].text.casefold().split(maxsplit=1) if note.sentences else []
+    return words[0].strip(",;:.!") if words else ""
 
 
 def _has_other_subject(

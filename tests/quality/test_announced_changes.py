@@ -132,6 +132,13 @@ BOTH_HOLD = [
      "12 people now work in the York office."),
     ('What is my weight?', 'My weight is 82 kg.',
      "My wife's weight is now 64 kg."),
+    # events of a diary
+    ("How long does cycling to work take?", "Cycled to work in 32 minutes, headwind.",
+     "Cycled to work in 27 minutes, new tyres."),
+    ("running shoes river", "Ran along the river, wet shoes afterwards.",
+     "Ran along the river, new shoes feel great."),
+    ("Wie viel kostet Tanken?", "Getankt: 38 Liter für 64 Euro.",
+     "Getankt: 41 Liter für 71 Euro, jetzt wieder teurer."),
     # one span differs, and the question does not ask for it
     ("Which plant needs shade?", "The fern needs shade.", "The ivy now needs shade."),
     ("Which queue does the worker read?", "The worker reads the orders queue.",
