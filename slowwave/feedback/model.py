@@ -90,6 +90,7 @@ class MemoryStats:
         tier: Importance tier, promotions included.
         used: Answers that used it (count); cited: those that named its id.
         ignored: Answers that did not, though there was something to compare.
+        helpful: Ratings as helpful (count); of those of a user on one search, the last. So for the others.
         effectiveness: In [0, 1] as ranking takes it, 0.5 is neutral; feedback_count: data points behind it.
         strength: Current strength in [0, 1]; None before the first aggregated verdict.
         stability: Seconds after which e^-1 of it is left.

@@ -39,7 +39,7 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
     )
     has = in_force(texts_in(space)([record.memory_id]))
     signals = of_text(everything, has)
-    counted = signals.filter(pl.col("evidence") != "none")
+    counted = _last_ratings(signals.filter(pl.col("evidence") != "none"))
     counts = dict(counted.group_by("verdict").len().iter_rows())
     used = counted.filter(pl.col("verdict") == "used")
     states = states_in(space).states(record.namespace, [record.memory_id])
@@ -67,6 +67,14 @@ def stats(space: Workspace, record: MemoryRecord, *, as_of: datetime) -> MemoryS
         earlier=everything.filter(VOTES).height - signals.filter(VOTES).height,
         recent=tuple(vote_row(vote) for vote in signals.filter(VOTES).head(RECENT).iter_rows(named=True)),
     )
+
+
+def _last_ratings(signals: pl.DataFrame) -> pl.DataFrame:
+    """Keep the last rating of each search by each user, which replaces earlier ones."""
+    votes = signals.filter(VOTES).sort("occurred_at", "signal_id")
+    by = ["principal", "tier", pl.coalesce("search_id", "signal_id").alias("search")]
+    last = votes.group_by(by, maintain_order=True).tail(1).select(signals.columns)
+    return pl.concat([signals.filter(~VOTES), last])
 
 
 def _most_certain_only(signals: pl.DataFrame) -> pl.DataFrame:
