@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -91,7 +91,7 @@ def timeline(
             raise ArgumentError(f"month = {shown(month)}: write a month as YYYY-MM, as in 2026-03.") from None
         events = events.filter(pl.col("month") == month)
     page = events.sort("at", "kind", "memory_id", descending=[True, False, False]).slice(skip, limit)
-    described = _described(tenant, page, memories, set(resaved["memory_id"]))
+    described = _described(tenant, page, memories, resaved)
     return Timeline(described, events.height, list(months.iter_rows()))
 
 
@@ -137,13 +137,16 @@ def _resaved(tenant: Tenant) -> pl.DataFrame:
 
 
 def _described(
-    tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame, resaved: Collection[str]
+    tenant: Tenant, page: pl.DataFrame, memories: pl.DataFrame, resaved: pl.DataFrame
 ) -> list[dict[str, Any]]:
     """Return the rows of a page with titles, words, and the authors of first texts.
 
     Args:
-        resaved: Memories that were saved more than once, so that their row may name another user.
+        resaved: Events of memories that were saved more than once: their row may name another user, and
+            their title is that of the last text.
     """
+    again = set(resaved["memory_id"])
+    rewritten = set(resaved.filter(~pl.col("same_text"))["memory_id"])
     names = [*page["memory_id"], *page["other"].drop_nulls()]
     rows = tenant.store.read_by(
         "memories",
@@ -165,7 +168,9 @@ def _described(
         entry = entries.get(row["event_id"] or "")
         other = row["other"] if row["other"] in visible else None
         words = _words(row, entry)
-        if row["kind"] == NEW and row["memory_id"] in resaved and row["memory_id"] in sources:
+        if row["kind"] == NEW and row["memory_id"] in rewritten:
+            words = "new, with an earlier text"
+        if row["kind"] == NEW and row["memory_id"] in again and row["memory_id"] in sources:
             row["by"] = _author(tenant, sources[row["memory_id"]]) or row["by"]
         more = {"title": titles.get(row["memory_id"]) or "", "other": other, "words": words}
         end = ends.get(row["memory_id"]) if row["kind"] in (NEW, CHANGED) else None

@@ -36,11 +36,11 @@ def test_everything_that_happens_to_memories_is_listed_newest_first(person, memo
     assert said(page) == [
         "forgotten Kettle", "no longer forgotten Lamp · application", "forgotten Lamp",
         "labels changed Lamp · application", "text changed Lamp · application", "new Kettle · application",
-        "new Lamp · application",
+        "new, with an earlier text Lamp · application",
     ]  # fmt: skip
     assert "2 Mar 2026" in page
     assert "2026-03 (1)" in words(page)
-    assert said(person.text("/timeline?month=2026-03")) == ["new Lamp · application"]
+    assert said(person.text("/timeline?month=2026-03")) == ["new, with an earlier text Lamp · application"]
     assert said(person.text("/timeline?kind=forgotten")) == ["forgotten Kettle", "forgotten Lamp"]
     assert "Nothing matches these filters." in person.words("/timeline?month=1999-01")
 
@@ -71,7 +71,9 @@ def test_no_word_of_a_secret_memory_is_in_a_timeline(person, assistant, memory):
     safe = memory.save(SECRET, title="Safe", key="safe", sensitivity="secret").memory_id
     memory.save(f"{SECRET} Or so.", title="Safe", key="safe", sensitivity="secret")
     page = person.text("/timeline")
-    assert [line.split(" · ")[0] for line in said(page)] == ["text changed (secret)", "new (secret)"]
+    assert [line.split(" · ")[0] for line in said(page)] == [
+        "text changed (secret)", "new, with an earlier text (secret)",
+    ]  # fmt: skip
     assert "Safe" not in page
     page = assistant.text("/timeline")
     assert said(page) == []
