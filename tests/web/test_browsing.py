@@ -511,6 +511,8 @@ def test_questions_to_try_are_of_different_types_and_things():
         "Who is Ruaridh Flett?",
     ]  # fmt: skip
     assert questions_to_try(rows[:2]) == ["What do I know about API limit raised?"]
+    unnamed = [{**rows[0], "title": title} for title in ("ok", "Thanks!", "Note", "12 March")]
+    assert questions_to_try(unnamed) == []
     assert questions_to_try([]) == []
 
 
