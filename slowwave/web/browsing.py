@@ -29,10 +29,9 @@ from slowwave.lifecycle.reading import record_of
 from slowwave.lifecycle.refusals import senders
 from slowwave.lifecycle.tagging import change_tag, checked_tag
 from slowwave.memory import Memory
-from slowwave.quality._social import SOCIAL_WORDS
 from slowwave.quality.admission.statuses import HELD
 from slowwave.quality.content import is_generic_title
-from slowwave.scoring.ranking.words import words
+from slowwave.quality.statement import states_something
 from slowwave.web.request import (
     PAGE,
     Download,
@@ -335,7 +334,9 @@ def questions_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     short = [
         row
         for row in open_rows
-        if len(row["title"].split()) <= MAX_WORDS and _names_something(row["title"])
+        if len(row["title"].split()) <= MAX_WORDS
+        and not is_generic_title(row["title"])
+        and states_something(row["beginning"], title=row["title"])
     ]
     newest_of_type = {row["memory_type"]: row for row in reversed(short)}.values()
     of_types = [row for row in short if any(row is one for one in newest_of_type)]
@@ -346,11 +347,6 @@ def questions_to_try(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if len(questions) < TRIES and not any(words & asked for asked in questions.values()):
             questions[_QUESTIONS.get(row["memory_type"], "What do I know about {}?").format(title)] = words
     return list(questions)
-
-
-def _names_something(title: str) -> bool:
-    """Whether a title is more than *note* or *ok*."""
-    return not is_generic_title(title) and not SOCIAL_WORDS.issuperset(words(title))
 
 
 WAYS: Final = (

@@ -499,7 +499,8 @@ def test_nothing_is_rolled_back_where_nothing_was_taught(person, memory):
 
 def test_questions_to_try_are_of_different_types_and_things():
     def row(title, kind, sensitivity="internal"):
-        return {"title": title, "memory_type": kind, "sensitivity": sensitivity}
+        text = f"{title} is on the second shelf."
+        return {"title": title, "memory_type": kind, "sensitivity": sensitivity, "beginning": text}
 
     rows = [
         row("API limit raised", "note"), row("API limit", "note"), row("Safe", "fact", "secret"),
@@ -511,7 +512,10 @@ def test_questions_to_try_are_of_different_types_and_things():
         "Who is Ruaridh Flett?",
     ]  # fmt: skip
     assert questions_to_try(rows[:2]) == ["What do I know about API limit raised?"]
-    unnamed = [{**rows[0], "title": title} for title in ("ok", "Thanks!", "Note", "12 March")]
+    unnamed = [
+        {**rows[0], "title": title, "beginning": text}
+        for title, text in (("ok", "ok"), ("Thanks", "Thanks!"), ("Note", LAMP), ("12 March", LAMP))
+    ]
     assert questions_to_try(unnamed) == []
     assert questions_to_try([]) == []
 
