@@ -426,7 +426,7 @@ def test_a_timeline_keeps_the_author_of_a_first_text(person, memory, site):
     one = memory.store.read("memories", "title = 'Lamp'")["memory_id"][0]
     person.done(f"/memory/{one}/correct", content=OTHER, title="Lamp")
     page = words(person.text("/timeline"))
-    assert "new Lamp · claude" in page
+    assert "new, with an earlier text Lamp · claude" in page
     assert "text changed Lamp · page" in page
 
 
