@@ -150,7 +150,8 @@ def _export_memories(target: str, namespace: str, form: str, *, secret: bool) ->
 
     with open_namespace(namespace, known=True) as memory, bars():
         collected = collect(memory, secret=secret)
-        write_export(collected.contents, Path(target), form)
+        with _writing(Path(target)):
+            write_export(collected.contents, Path(target), form)
     frames = collected.contents.frames
     err.print(
         f"[bold]{escape(target)}[/]: {counted(frames['memories'].height, 'memory', 'memories')}, "
@@ -178,8 +179,19 @@ def written_to(file: str) -> Iterator[Callable[[bytes], object]]:
     path = Path(file)
     if not path.name or path.is_dir():
         raise ArgumentError(f"{file!r} is not the name of a file. Give one, or - for standard output.")
-    with atomic_write(path) as lines:
+    with _writing(path), atomic_write(path) as lines:
         yield lines.write
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say which given path cannot be written, and why."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None or path.parent not in Path(error.filename).parents:
+            raise
+        raise ArgumentError(f"{path} cannot be written: {error.strerror}. Give another path.") from error
 
 
 def _import(

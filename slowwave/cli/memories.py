@@ -30,6 +30,7 @@ from slowwave.views.terminal import (
 if TYPE_CHECKING:
     from slowwave.memory import Memory
 
+LONG = 20_000  # text whose save shows its progress (characters)
 QUARANTINED = 3  # exit code of a save that the gate refused
 
 
@@ -152,7 +153,7 @@ def save(
     labels = _labels(memory_type, tag, sensitivity)
     if content == "-":
         content = _standard_input()
-    with open_namespace(namespace, create=True) as memory:
+    with open_namespace(namespace, create=True) as memory, bars(quiet=len(content) < LONG):
         saved = memory.save(content, title=title, key=key, follows=follows, **labels)
         despite = gate_text.stored_despite(memory.gate_policy, memory.home.now())
     ended = QUARANTINED if saved.status == "quarantined" else 0

@@ -215,6 +215,8 @@ def test_a_home_may_be_given_as_an_option(ready, tmp_path):
         (("search", " "), "The query is empty"),
         (("search", "x", "-n", "a b"), "Namespace 'a b'"),
         (("ingest", "does/not/exist"), "does not exist"),
+        (("export", "/proc/x.jsonl"), "/proc/x.jsonl cannot be written"),
+        (("export", "memories", "/proc/x"), "/proc/x cannot be written"),
         (("checkpoint", "restore", "nothing"), "No checkpoint 'nothing'"),
         (("checkpoint", "create", "a b"), "Checkpoint name 'a b'"),
         (("reembed", "--model", "nothing"), "'nothing' is unknown"),
