@@ -24,7 +24,9 @@ _NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
 _ASKS: Final = {
     "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
-    "time": re.compile(r"\b(?:when|what time|which day|wann|cuándo|quand|quando)\b", re.IGNORECASE),
+    "time": re.compile(
+        r"\b(?:when|what time|which day|wann|uhr|cuándo|hora|quand|heure|quando|horas)\b", re.IGNORECASE
+    ),
     "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
 }
 _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS

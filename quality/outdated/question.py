@@ -40,7 +40,7 @@ _MANY = re.compile(
     r"\b(?:how many|wie viele|cu[aá]nt[oa]s|combien de|quant[ie])((?: [^\W\d_][\w'’-]*){1,5})", re.IGNORECASE
 )
 _WHEN = re.compile(
-    r"\A\W*(?:when|wann|cu[aá]ndo|quand|quando)\b|\bdeadline\b"
+    r"\A\W*(?:when|wann|um wie viel uhr|cu[aá]ndo|a qu[eé] horas?|quand|à quelle heure|quando)\b|\bdeadline\b"
     r"|\b(?:what|which|welche[rms]?) (?:time|day|date|deadline|tag)\b",
     re.IGNORECASE,
 )

@@ -26,7 +26,6 @@ _INITIALS = 3  # minimum letters of initials, as in NAS
 _NEAR = 3  # tokens between a number and the time that it is counted in
 _AFTER = 5  # tokens after a word of former things that may name one
 _BEFORE = 4  # tokens before one
-
 _SPEAKER = re.compile(
     r"""\A\s*(?:\[[^\]\n]{4,40}\]\s*)?
     (?:(?P<who>[A-Z][\w.'-]*(?:\ [A-Z][\w.'-]*){0,2}):\s(?=\W*[^\W\d_][\w'’]*[ ,]))?""",
@@ -34,9 +33,12 @@ _SPEAKER = re.compile(
 )
 _TOKEN = re.compile(r"[€$£]?\d+(?:[.,:]\d+)*%?|[^\W\d_](?:[\w’'-]*[^\W_])?|[,;:()?!]")
 _NUMBER = re.compile(r"[€$£]?\d")
+_STARTS = (
+    r"(?-i:(?:The|An?|It|I|We|She|They|This|Our|My|Der|Die|Das|Wir|Ich|Le|La|Les|Il|Elle|El|Los|Se|Os?)\b)"
+)
 _SPLIT = re.compile(
-    r"""(?<=[.!?])(?<!\d\.)(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\bDra\.)(?<!\bMrs\.)(?<!\bProf\.)\s+ | \n+
-    | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
+    rf"""(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
+    | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
     | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -54,8 +56,6 @@ _NEGATED = re.compile(
     r" (?:not|no longer|no more|anymore|never|nicht mehr|kein\w*|ya no|ne \S+ plus|non più|stopped|quit"
     r"|cancelled|canceled|broke up|gone|aufgehört|gekündigt) |n't "
 )
-
-
 _TRIGGERS: Final = frozenset(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
 _PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")

@@ -35,6 +35,8 @@ CHANGES = [
      "My essay cites 23 sources after today's visit."),
     ("how many chapters have I written?", "I've written 3 chapters so far, can you help me plan the rest?",
      "I've now written 5 chapters, any tips for the end?"),
+    ("which database does billing use?", "The billing service uses MySQL 5.7.",
+     "The billing service was switched to Postgres 15. The old dump stays until summer."),
     ("where is the router?", "The router is in the hall cupboard.", "The router was moved to the study."),
     ("where are the ladders?", "The ladders are in the shed.", "Moved the ladders to the cellar."),
     ("which branch does staging deploy?", "Staging deploys the develop branch.",
