@@ -41,6 +41,11 @@ def marked(question, old, new, **labels):
         ),
         ("Where does Anna live?", "Anna lives in Berlin.", "Anna moved from Berlin to Lyon."),
         (
+            "À quelle heure est le cours de judo ?",
+            "Le cours de judo est à 17 h le mercredi.",
+            "Le cours de judo est désormais à 18 h le mercredi.",
+        ),
+        (
             "When is the standup?",
             "The standup is on Monday.",
             "The standup is no longer on Monday, but Tuesday.",
