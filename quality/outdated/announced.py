@@ -126,7 +126,9 @@ def announces_change(
 
 def _is_exchanged(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
     """Whether a newer sentence has another span where the question asks."""
-    if not new.cues - old.cues - TABLES["new"] or new.is_negated or has_other_owner(old, new):
+    if question.keys.isdisjoint(new.keys) or old.keys.isdisjoint(new.keys) or new.is_negated:
+        return False
+    if not new.cues - old.cues - TABLES["new"] or has_other_owner(old, new):
         return False
     found = exchange_of(old, new)
     return found is not None and answers(found, question.keys, question.asks)
