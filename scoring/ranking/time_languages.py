@@ -65,6 +65,12 @@ _SIGNS = re.compile(r"\{\w+\}|[|\\<!{}]")
 _EDGE = r"\w\u0900-\u097f"  # vowel signs of Hindi are no word characters of `re`
 
 
+def _day_of_year(text: str) -> tuple[int, int]:
+    """Return month and day of the text of a feast: 12-25."""
+    month, day = text.split("-")
+    return int(month), int(day)
+
+
 class Marker(NamedTuple):
     """Words beside a time that change it: a bound, a part of a period, or a preposition."""
 
@@ -113,7 +119,7 @@ class Language:
         self.seasons = {word: int(value) for word, value in self._pairs("seasons")}
         self.decades = {word: int(value) for word, value in self._pairs("decades")}
         feasts = (name.rsplit(" ", 1) for name in self.listed("feasts"))
-        self.feasts = {name: tuple(map(int, day.split("-"))) for name, day in feasts}
+        self.feasts = {name: tuple(map(_day_of_year, days.split(".."))) for name, days in feasts}
         self.ordinals = {word: int(value) for word, value in self._pairs("ordinals")}
         self.relative_years = {
             word: at for at, kind in ((-1, "last_year"), (0, "this_year"), (1, "next_year"))

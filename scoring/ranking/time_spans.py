@@ -25,6 +25,7 @@ from slowwave.scoring.ranking.time_windows import (
     between,
     bounded,
     day_of,
+    feast_day,
     named_window,
     part_of,
     window_of,
@@ -270,7 +271,8 @@ def _asked(
         if _is_time(text, span, end, language):
             # `before the end of May` is May, too.
             bound = "until" if marker.name == "before" and span.part.get("at") == "late" else marker.name
-            window = bounded(span.window, bound, today, ahead=ahead)
+            named = feast_day(span.window) if "feast" in span.part else span.window
+            window = bounded(named, bound, today, ahead=ahead)
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
     beside = _nearby(text, span, language.markers, kind)

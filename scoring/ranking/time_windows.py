@@ -86,7 +86,8 @@ def named_window(
     if half := part.get("half"):
         return _nearest(lambda at: _months(at, int(half) * 6 - 5, 6), year, today, ahead=ahead)
     if feast := part.get("feast"):
-        return _nearest(lambda at: _single(at, *language.feasts[feast]), year, today, ahead=ahead)
+        days = language.feasts[feast]
+        return _nearest(lambda at: (date(at, *days[0]), date(at, *days[-1])), year, today, ahead=ahead)
     if season := part.get("season"):
         return _nearest(lambda at: _season(language.seasons[season], at), year, today, ahead=ahead)
     month = language.months[part.get("month") or ""] if part.get("month") else int(part.get("m") or 0)
@@ -96,6 +97,12 @@ def named_window(
     if month:
         return _nearest(lambda at: _months(at, month, 1), year, today, ahead=ahead)
     return None if year is None else (date(year, 1, 1), date(year, 12, 31))
+
+
+def feast_day(window: Window) -> Window:
+    """Return the day of a feast: the middle one of its days."""
+    day = window[0] + (window[1] - window[0]) // 2
+    return day, day
 
 
 def part_of(window: Window, name: str) -> Window:
