@@ -27,6 +27,7 @@ class _Vocabulary:
     def __init__(self, language: Language) -> None:
         self.language = language
         self.noting = language.noting
+        self.single = frozenset(language.listed("single"))
         self.of_notes = language.noting.difference(language.listed("happening"))
         self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
@@ -50,6 +51,7 @@ class _Vocabulary:
         """Return a text without the number of notes beside an order, and that number; 0 if there is none.
 
         `my last 3 notes` and `the three newest notes` have one, `the last 3 days` has none.
+        `my last note` is one note.
         """
         order = self.order_in(text)
         if order is None:
@@ -57,6 +59,8 @@ class _Vocabulary:
         before, after = (part.split() for part in text.split(order.words, 1))
         if before and (count := self._count(before[-1])):
             return " ".join((*before[:-1], order.words, *after)), count
+        if after and not self.single.isdisjoint(WORD.findall(after[0])):
+            return text, 1
         units = {word for part in after[1:2] for word in WORD.findall(part)} & self.language.units.keys()
         if after and not units and (count := self._count(after[0])):
             return " ".join((*before, order.words, *after[1:])), count

@@ -32,6 +32,7 @@ NOTHING_YET = (
     "There are no memories yet. `slowwave save` adds a note, `slowwave ingest` and `slowwave night` a folder "
     "of notes. Secret memories need --secret."
 )
+EXCERPT = 320  # of a result's text (characters)
 SHORT = 8  # shown of a memory's id (characters)
 BAR = 48  # width of a score of 1 (characters)
 
@@ -60,7 +61,7 @@ def search(
     def show() -> None:
         _print_unknown(response)
         for result in response:
-            _print_result(result)
+            _print_result(result, query)
         _print_end(response, short)
 
     return Output(response.to_dict, show)
@@ -186,10 +187,11 @@ def _print_unknown(response: SearchResponse) -> None:
         out.print(f"[bold yellow]{_line(message)}[/]\n", highlight=False)
 
 
-def _print_result(result: Result) -> None:
+def _print_result(result: Result, query: str) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
+    from slowwave.views.excerpts import excerpt
     from slowwave.views.scores import contradiction_text, others_say_it, outdated_text
 
     where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
@@ -204,8 +206,7 @@ def _print_result(result: Result) -> None:
     for other in result.contradicts:
         details.append(f"\n{contradiction_text(other.memory_id[:SHORT], other.title)}", style="yellow")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
-    text = " ".join(result.text.split())
-    out.print(Padding(Text(text if len(text) <= 320 else text[:320] + " …"), (0, 0, 1, 3)))
+    out.print(Padding(Text(excerpt(result.text, query, EXCERPT)), (0, 0, 1, 3)))
 
 
 def _print_words(response: SearchResponse, *, account: bool = False) -> None:

@@ -125,9 +125,10 @@ def test_an_order_within_days_has_both(question, since, until, order):
     ("question", "most", "since"),
     [
         ("my last 3 notes", 3, None), ("show me the last five entries", 5, None),
+        ("my last note", 1, None), ("meine letzte Notiz", 1, None), ("mi última nota", 1, None),
         ("the three newest notes", 3, None), ("3 most recent notes from March", 3, "2026-03-01"),
         ("meine letzten drei Notizen", 3, None), ("mis últimas 3 notas", 3, None),
-        ("mes 3 dernières notes", 3, None), ("my last note", 0, None),
+        ("mes 3 dernières notes", 3, None), ("my last notes", 0, None),
         ("What did I note in the last 3 days?", 0, "2026-03-10"), ("last 3 days of notes", 0, "2026-03-10"),
     ],
 )  # fmt: skip

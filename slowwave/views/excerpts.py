@@ -1,0 +1,41 @@
+"""Excerpts of passages: the part of a text that has the words of a question."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from slowwave.scoring.ranking.words import stems, text_stems
+
+_START: Final = re.compile(r"(?:\A|(?<=[.!?。！？])\s+|\n+)(?=\S)")  # of a line or sentence
+_ELLIPSIS: Final = " …"
+
+
+def excerpt(text: str, query: str, size: int) -> str:
+    """Return at most about `size` characters of a text in one line, from the lines that the query is about.
+
+    The beginning is returned where no part has more of the query's words. A word counts less the more lines
+    and sentences have it.
+
+    Args:
+        text: A passage.
+        query: The question.
+        size: Maximum without the dots at a cut (characters).
+    """
+    whole = " ".join(text.split())
+    if len(whole) <= size:
+        return whole
+    starts = [match.end() for match in _START.finditer(text)]
+    parts = [" ".join(text[start:].split())[:size] for start in starts]
+    asked = stems(query)
+    lines = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    common = Counter(word for line in lines for word in asked & text_stems(line))
+    weights = [round(sum(1 / common[word] for word in asked & text_stems(part)), 6) for part in parts]
+    most = max(weights, default=0.0)
+    if not parts or weights[0] >= most:
+        return whole[:size] + _ELLIPSIS
+    best = [at for at, weight in enumerate(weights) if weight >= most]
+    first = next((at for at in best if asked & text_stems(lines[at])), best[0])
+    is_end = len(" ".join(text[starts[first] :].split())) <= size
+    return f"… {parts[first]}{'' if is_end else _ELLIPSIS}"
