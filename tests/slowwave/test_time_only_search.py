@@ -49,13 +49,14 @@ def test_the_notes_of_the_days_are_handed_over_newest_first(memory, dated):
 
 def test_the_newest_and_the_oldest_note(memory, dated):
     newest_first = [dated["lamp"], dated["kettle"], dated["sluice"]]
-    assert found(memory, "what is my newest note?") == newest_first
+    assert found(memory, "what are my newest notes?") == newest_first
+    assert found(memory, "what is my newest note?") == newest_first[:1]
     assert found(memory, "what did I save last?", limit=1) == newest_first[:1]
     assert found(memory, "my first notes") == newest_first[::-1]
     assert found(memory, "my last two notes") == newest_first[:2]
     assert found(memory, "my last two notes", limit=1) == newest_first[:1]
     memory.save("The regatta is on the outer lake.", created_at=datetime.now(UTC) + timedelta(days=3))
-    assert found(memory, "my newest note") == newest_first
+    assert found(memory, "my newest notes") == newest_first
 
 
 def test_with_a_subject_it_is_searched_as_any_other(memory, dated):
