@@ -14,7 +14,7 @@ from pydantic_settings import TomlConfigSettingsSource
 from slowwave.common.passwords import without_passwords
 from slowwave.settings.deprecated import DEPRECATED, with_current_names
 from slowwave.settings.groups import Group
-from slowwave.settings.home_discovery import ENV_PREFIX
+from slowwave.settings.home_discovery import ENV_PREFIX, default_home
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _MAX_DEPTH = 8  # levels of a value that are shown (count); no setting has so many
@@ -139,6 +139,8 @@ def in_force(settings: Settings) -> list[InForce]:
                 return variable
         if node is not None and _same(value, node):
             return CONFIG_FILE
+        if path == ("home",) and value == default_home():
+            return "default home"
         return "default" if value == default else "argument"
 
     def walk(model: BaseModel, path: tuple[str, ...]) -> None:

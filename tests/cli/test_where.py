@@ -94,6 +94,7 @@ def test_the_first_home_is_the_default_and_a_near_or_named_one_wins(tmp_path, mo
     assert (place["home"], place["origin"], place["counts"]) == (str(home), "default", {"live": 1})
     assert place["bytes"] > 0
     assert "1 live" in run("where").stdout
+    assert json.loads(run("settings", "--json").stdout)["home"]["origin"] == "default home"
     assert run("init").exit_code == 0  # a home of this folder, and not the default one again
     assert locate_home() == (tmp_path / "work" / ".slowwave", "folder")
     monkeypatch.setenv("SLOWWAVE_HOME", str(tmp_path / "second"))
