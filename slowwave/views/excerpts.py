@@ -13,7 +13,7 @@ _ELLIPSIS: Final = " …"
 
 
 def excerpt(text: str, query: str, size: int) -> str:
-    """Return at most about `size` characters of a text in one line, from the lines that the query is about.
+    """Return the part of a text that has most of a query's words, in one line.
 
     The beginning is returned where no part has more of the query's words. A word counts less the more lines
     and sentences have it.
