@@ -73,6 +73,17 @@ def plain(question: str) -> str:
     return " ".join(question.casefold().replace("’", "'").split())
 
 
+def without_expression(question: str, asked: TimeWords) -> str:
+    """Return a question without the expression of its time.
+
+    Args:
+        question: Text of the query.
+        asked: Its time, as of `time_words`.
+    """
+    expression = r"\s+".join(map(re.escape, asked.words.split()))
+    return re.sub(expression, " ", question.replace("’", "'"), count=1, flags=re.IGNORECASE)
+
+
 def _languages_of(text: str, words: frozenset[str]) -> list[Language]:
     """Return the languages that may name a time, first that of most words."""
     keys, figures = _keys(), FIGURES.search(text) is not None

@@ -23,8 +23,9 @@ from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
+from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.word_pieces import needs_pieces
-from slowwave.scoring.ranking.words import asked_words
+from slowwave.scoring.ranking.words import asked_words, stems
 from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
@@ -81,7 +82,7 @@ def search(
         candidates = (
             newest_of_days(space, namespace, searched, asked, limit)
             if asked
-            else searcher.find(namespace, query, depth(space, limit), filters, moment)
+            else _found(searcher, namespace, query, depth(space, limit), filters, moment, policy)
         )
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
@@ -160,6 +161,25 @@ def search(
         candidates.identifiers.unknown,
         tuple(LeftOut(result.memory_id, result.title, result.rank) for result in given),
     )
+
+
+def _found(
+    searcher: Searcher, namespace: str, query: str, size: int, filters: Filters, moment: datetime,
+    policy: RankingPolicy,
+) -> SearchCandidates:  # fmt: skip
+    """Return the candidates of a query; if none is near enough, of its days without its words of time.
+
+    Words of time are in few texts, so a question with them fits less than one without.
+    """
+    candidates = searcher.find(namespace, query, size, filters, moment)
+    asked = time_words(query, moment)
+    if asked is None or asked.since is None:
+        return candidates
+    rest = without_expression(query, asked)
+    if not stems(rest) or not rank(candidates.candidates, policy, as_of=moment, limit=1).abstained:
+        return candidates
+    of_time = searcher.find(namespace, rest, size, of_days(filters, asked), moment)
+    return of_time if of_time.candidates.chunk_ids else candidates
 
 
 def make_ready(space: Workspace, namespace: str) -> None:

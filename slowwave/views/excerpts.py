@@ -13,10 +13,10 @@ _ELLIPSIS: Final = " …"
 
 
 def excerpt(text: str, query: str, size: int) -> str:
-    """Return the part of a text that has most of a query's words, in one line.
+    """Return the part of a text with most of a query's words.
 
-    The beginning is returned where no part has more of the query's words. A word counts less the more lines
-    and sentences have it.
+    It is one line. The beginning is returned where no part has more of the query's words. A word counts less
+    the more lines and sentences have it.
 
     Args:
         text: A passage.
