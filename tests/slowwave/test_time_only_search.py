@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+import slowwave
 from slowwave.search.log import replay
 from slowwave.views.mcp_text import next_step
 
@@ -136,3 +137,23 @@ def test_a_question_for_what_happened_lists_the_notes_of_the_day(memory, dated, 
 def test_an_assistant_is_told_to_ask_for_another_time(memory, dated):
     response = memory.search("What did I note in 2001?")
     assert "from that time" in next_step(response.search_id, response.nothing)
+
+
+@pytest.fixture
+def worded(tmp_path):
+    """Memory in which a question with words of time fits less than the floor."""
+    model, floor = {"model": "wordllama-256"}, {"abstention_floor": 0.3}
+    with slowwave.open(tmp_path / "worded", namespace="ada", embedding=model, ranking=floor) as memory:
+        yield memory
+
+
+def test_a_time_that_nothing_fits_is_searched_in_its_days_without_its_words(worded):
+    may = datetime(2026, 5, 20, tzinfo=UTC)
+    larch = worded.save("We decided to buy larch from the Styrian forestry only.", created_at=may).memory_id
+    for month in (3, 7):
+        worded.save("The pool was closed for some days.", created_at=may.replace(month=month))
+    assert found(worded, "what did we decide?") == [larch]
+    assert found(worded, "what did we decide in May 2026?") == [larch]
+    for month in ("July", "June"):
+        nothing = worded.search(f"what did we decide in {month} 2026?")
+        assert (list(nothing), nothing.abstained) == ([], True)
