@@ -81,7 +81,8 @@ def without_expression(question: str, asked: TimeWords) -> str:
         asked: Its time, as of `time_words`.
     """
     expression = r"\s+".join(map(re.escape, asked.words.split()))
-    return re.sub(expression, " ", question.replace("’", "'"), count=1, flags=re.IGNORECASE)
+    rest = re.sub(expression, " ", question.replace("’", "'"), count=1, flags=re.IGNORECASE)
+    return re.sub(r"\s+(?=[?!.,;:]|$)", "", " ".join(rest.split())).lstrip(" ,;:")
 
 
 def _languages_of(text: str, words: frozenset[str]) -> list[Language]:

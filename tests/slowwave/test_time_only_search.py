@@ -152,7 +152,7 @@ def test_a_time_that_nothing_fits_is_searched_in_its_days_without_its_words(word
     larch = worded.save("We decided to buy larch from the Styrian forestry only.", created_at=may).memory_id
     for month in (3, 7):
         worded.save("The pool was closed for some days.", created_at=may.replace(month=month))
-    assert found(worded, "what did we decide?") == [larch]
+    assert found(worded, "what did we decide?")[:1] == [larch]
     assert found(worded, "what did we decide in May 2026?") == [larch]
     for month in ("July", "June"):
         nothing = worded.search(f"what did we decide in {month} 2026?")

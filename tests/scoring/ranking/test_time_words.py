@@ -3,7 +3,14 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from slowwave.scoring.ranking.time_words import SAYS_WHEN, TimeWords, dates_in, time_shares, time_words
+from slowwave.scoring.ranking.time_words import (
+    SAYS_WHEN,
+    TimeWords,
+    dates_in,
+    time_shares,
+    time_words,
+    without_expression,
+)
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
@@ -44,6 +51,21 @@ def test_the_days_of_an_expression(question: str, since: str, until: str) -> Non
     asked = time_words(question, NOW)
     assert asked is not None
     assert (asked.since, asked.until) == (date.fromisoformat(since), date.fromisoformat(until))
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("what did we decide in May 2026?", "what did we decide?"),
+        ("In March, what did Ada say?", "what did Ada say?"),
+        ("What happened with Ada’s demo  last week", "What happened with Ada's demo"),
+        ("上周我们决定了什么？", "我们决定了什么？"),
+    ],
+)
+def test_a_question_without_the_expression_of_its_time(question: str, rest: str) -> None:
+    asked = time_words(question, NOW)
+    assert asked is not None
+    assert without_expression(question, asked) == rest
 
 
 def test_a_past_month_of_a_longer_one_ends_with_the_shorter_month() -> None:
