@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from slowwave.quality._lexicons import FUNCTION_WORDS
+from slowwave.quality._lexicons import FUNCTION_WORDS, folded
 from slowwave.quality.divergence.sentences import statements
 from slowwave.quality.divergence.tokens import traits
 from slowwave.quality.replies import read_reply
@@ -30,6 +30,7 @@ EVIDENCE = 2.0
 DISTINCT = 1.0
 """The same minimum for words of the answer alone, below which a use by words says nothing."""
 
+_IDLE = FUNCTION_WORDS | folded("present")
 _NUMBER = re.compile(r"(?<![\w.,:])\d+(?:[.,]\d+)?(?![\w.,:])")
 _HANGUL = re.compile("[\uac00-\ud7a3]+")
 _UNSPACED = re.compile(f"[{PAIRED}{SPELLED}]")
@@ -98,7 +99,7 @@ def _content(text: str) -> dict[str, bool]:
     found: dict[str, bool] = {}
     for token in traits(text).tokens:
         written = text[token.start : token.end]
-        if _UNSPACED.search(written) or (token.kind == "word" and written.casefold() in FUNCTION_WORDS):
+        if _UNSPACED.search(written) or (token.kind == "word" and written.casefold() in _IDLE):
             continue
         name = token.start > 0 and written[:1].isupper()
         found[token.key] = found.get(token.key, False) or token.kind != "word" or name
