@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 CHANGED = "changed"
 _CHANGES = ("merge", "supersede", "duplicate")
-_NO_DECISION = "Namespace {namespace!r} has no decision {decision_id!r}. `slowwave decisions` lists them."
+_NO_DECISION = (
+    "Namespace {namespace!r} has no decision {decision_id!r}. `slowwave decisions` lists them. "
+    "`slowwave forget ID` takes back a saved note."
+)
 
 
 def listed(
