@@ -31,6 +31,7 @@ LAST_WEEK = (date(2026, 3, 2), date(2026, 3, 8))
         ("Was habe ich in den letzten drei Tagen notiert?", (date(2026, 3, 10), TODAY)),
         ("What did I note two days ago?", (date(2026, 3, 11),) * 2),
         ("Was habe ich gestern notiert?", (YESTERDAY, YESTERDAY)),
+        ("Was war gestern?", (YESTERDAY, YESTERDAY)),
         ("Was gibt es Neues seit Montag?", (MONDAY, TODAY)),
         ("Zeig mir die Notizen von letzter Woche", LAST_WEEK),
         ("¿Qué anoté ayer?", (YESTERDAY, YESTERDAY)),
@@ -58,6 +59,8 @@ def test_only_a_time_and_a_word_of_noting(question, days):
 @pytest.mark.parametrize(
     "question",
     [
+        "War gestern Training?",
+        "Wer war letzte Woche da?",
         "What did I note about the harbour last week?",
         "What did we decide last week?",
         "What is new in the deploy script since Monday?",
