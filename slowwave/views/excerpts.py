@@ -23,6 +23,7 @@ def excerpt(text: str, query: str, size: int) -> str:
         query: The question.
         size: Maximum without the dots at a cut (characters).
     """
+    text = text.strip()
     whole = " ".join(text.split())
     if len(whole) <= size:
         return whole
@@ -32,8 +33,8 @@ def excerpt(text: str, query: str, size: int) -> str:
     lines = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     common = Counter(word for line in lines for word in asked & text_stems(line))
     weights = [round(sum(1 / common[word] for word in asked & text_stems(part)), 6) for part in parts]
-    most = max(weights, default=0.0)
-    if not parts or weights[0] >= most:
+    most = max(weights)
+    if weights[0] >= most:
         return whole[:size] + _ELLIPSIS
     best = [at for at, weight in enumerate(weights) if weight >= most]
     first = next((at for at in best if asked & text_stems(lines[at])), best[0])

@@ -86,7 +86,8 @@ def rate_results(visit: Visit) -> None:
             visit.page.reload()
             assert form.locator("button[aria-pressed]").get_attribute("value") == rating
     stats = visit.memory.stats(memory_id)
-    assert (stats.helpful, stats.neutral, stats.unhelpful) == (2, 2, 2)
+    assert (stats.helpful, stats.neutral, stats.unhelpful) == (1, 1, 1)  # the last of each search
+    assert stats.waiting == 6
 
 
 @act(*on("/", "POST /save title", "POST /save content", "POST /save type"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slowwave.views.excerpts import excerpt
@@ -37,6 +37,7 @@ def test_an_excerpt_that_reaches_the_end_has_no_dots_there():
     assert excerpt(LOG, "Who brings a present for everybody?", 120) == "… - Everybody brings a small present."
 
 
+@example(" ??", "", 1)
 @given(WORDS, WORDS, st.integers(1, 80))
 def test_an_excerpt_is_a_part_of_the_text(text, query, size):
     shown = excerpt(text, query, size)
