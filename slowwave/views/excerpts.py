@@ -32,7 +32,7 @@ def excerpt(text: str, query: str, size: int) -> str:
     asked = stems(query)
     lines = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
     common = Counter(word for line in lines for word in asked & text_stems(line))
-    weights = [round(sum(1 / common[word] for word in asked & text_stems(part)), 6) for part in parts]
+    weights = [round(sum(1 / common[word] for word in common.keys() & text_stems(part)), 6) for part in parts]
     most = max(weights)
     if weights[0] >= most:
         return whole[:size] + _ELLIPSIS

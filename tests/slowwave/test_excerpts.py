@@ -38,6 +38,7 @@ def test_an_excerpt_that_reaches_the_end_has_no_dots_there():
 
 
 @example(" ??", "", 1)
+@example("abc? abcd", "ab", 2)  # a word is cut
 @given(WORDS, WORDS, st.integers(1, 80))
 def test_an_excerpt_is_a_part_of_the_text(text, query, size):
     shown = excerpt(text, query, size)
