@@ -62,7 +62,7 @@ def exchange_of(old: ShortSentence, new: ShortSentence) -> Exchange | None:
     if before + behind < _KEPT or (behind > _REST and not is_first) or not _VERBS.isdisjoint((*gone, *fresh)):
         return None
     kept = sentence_of(" ".join((*older[:before], *older[len(older) - behind :]))).keys
-    return Exchange(kept, _said(gone), _said(fresh), is_first)
+    return Exchange(kept, _keys_of_span(gone), _keys_of_span(fresh), is_first)
 
 
 def answers(exchange: Exchange, asked: Set[str], asks: str) -> bool:
@@ -86,11 +86,11 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in _PHRASES.sub("", spaced).split() if word not in _WORDS_OF_CUES)
 
 
-def _said(span: tuple[str, ...]) -> frozenset[str]:
+def _keys_of_span(span: tuple[str, ...]) -> frozenset[str]:
     """Return keys and values of a span; none if it is of two things: "football at 6"."""
-    said = [_keys_of(word) for word in span]
-    first = next((at for at, keys in enumerate(said) if keys), len(said))
-    return frozenset().union(*said) if all(said[first:]) else frozenset()
+    keys = [_keys_of(word) for word in span]
+    first = next((at for at, found in enumerate(keys) if found), len(keys))
+    return frozenset().union(*keys) if all(keys[first:]) else frozenset()
 
 
 def _keys_of(word: str) -> frozenset[str]:

@@ -43,9 +43,9 @@ def signals(columns: Columns, key_weight: float = 0.3) -> Floats:
     return np.where(columns.phrase_said, 1.0, best)
 
 
-def signal(candidates: Candidates) -> float:
+def signal(candidates: Candidates, key_weight: float = 0.3) -> float:
     """Return the `signals` of one search; 0 without candidates."""
-    return float(signals(columns_of(candidates, _ANY)[0])[0]) if len(candidates) else 0.0
+    return float(signals(columns_of(candidates, _ANY)[0], key_weight)[0]) if len(candidates) else 0.0
 
 
 _ANY = datetime(2000, 1, 1, tzinfo=UTC)  # a signal does not depend on the moment

@@ -21,6 +21,7 @@ from slowwave.notes.chunking import indexed_text
 from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
+from slowwave.scoring.ranking.abstention import signal
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.time_words import time_words, without_expression
@@ -173,10 +174,9 @@ def _found(
     """
     candidates = searcher.find(namespace, query, size, filters, moment)
     asked = time_words(query, moment)
-    if asked is None or asked.since is None:
+    if asked is None or asked.since is None or not stems(rest := without_expression(query, asked)):
         return candidates
-    rest = without_expression(query, asked)
-    if not stems(rest) or not rank(candidates.candidates, policy, as_of=moment, limit=1).abstained:
+    if signal(candidates.candidates, policy.key_weight) >= policy.abstention_floor:
         return candidates
     of_time = searcher.find(namespace, rest, size, of_days(filters, asked), moment)
     return of_time if of_time.candidates.chunk_ids else candidates
