@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import orjson
 import polars as pl
+import pyarrow as pa
 
 from slowwave.quality.admission.labels import NAMES
 from slowwave.store.frames import frame_of
@@ -37,9 +39,14 @@ def recorded(spec: TableSpec, rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(spec.recorded)
 
 
-def schema_of(spec: TableSpec) -> dict[str, pl.DataType]:
+def schema_of(spec: TableSpec) -> Mapping[str, pl.DataType]:
     """Return the columns of a table without its vectors, which are recomputed."""
-    empty = frame_of(spec.schema.empty_table())
+    return _columns_of(spec.schema)
+
+
+@cache
+def _columns_of(schema: pa.Schema) -> Mapping[str, pl.DataType]:
+    empty = frame_of(schema.empty_table())
     return {name: kind for name, kind in empty.schema.items() if name != VECTOR}
 
 

@@ -103,8 +103,7 @@ def backfill_existing(store: Store, journal: Journal, *, first: bool = False) ->
         if not spec.recorded:
             continue
         rows = store.read(name, columns=list(schema_of(spec)))
-        if name == "meta":
-            rows = recorded(spec, rows)
+        if name == "meta" or rows.is_empty():
             heads, whole = rows, rows.clear()
         else:
             rebuilt = rehydrate(spec, _heads(spec, rows), journal)
