@@ -31,11 +31,12 @@ def use(memory: Memory, job: dict[str, Any]) -> None:
         for turn in itertools.count():
             if turn >= job["turns"] and (until is None or until.exists()):
                 return
-            _turn(memory, turn, job["questions"], job.get("shared") or [], note)
+            _turn(memory, turn, job, note)
             time.sleep(PAUSE_S)
 
 
-def _turn(memory: Memory, turn: int, questions: list[str], shared: list[str], note: Any) -> None:
+def _turn(memory: Memory, turn: int, job: dict[str, Any], note: Any) -> None:
+    questions, shared = job["questions"], job.get("shared") or []
     project = f"project {turn % 2}"
     found = memory.search(questions[turn % len(questions)], limit=3, project=project if turn % 3 else "")
     assert not found.warnings, found.warnings
@@ -50,7 +51,7 @@ def _turn(memory: Memory, turn: int, questions: list[str], shared: list[str], no
         said.append((found.search_id, "neutral"))
     for search_id, word in said * 2 if turn % 7 == 6 else said:
         rated = memory.feedback(search_id, 1, word)
-        note("feedback", rated.event_id, rated.memory_id, word)
+        note("feedback", rated.event_id, rated.memory_id, word, [job["principal"], search_id])
     for search_id, answer in answers * 2 if turn % 7 == 3 else answers:
         seen = memory.observe(search_id, answer)
         told = [(one.memory_id, one.verdict, one.evidence) for one in seen.verdicts]

@@ -186,7 +186,8 @@ def work(job: dict, log: Path) -> None:
         memory = open_memory(home, namespace="default", journal={"log_searches": False})
         memory.search("anything at all")  # opens every part, so that the writes counted are those of a save
         _count_store(writes)
-        writes.watch(type(memory.journal), "append", "journal")
+        for operation in ("append", "append_next"):
+            writes.watch(type(memory.journal), operation, "journal")
         if job["do"] == "save":
             memory.save_many(job["notes"])
         else:

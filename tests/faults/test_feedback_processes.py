@@ -103,15 +103,18 @@ def said_in(*files: Path) -> list[list[Any]]:
 
 
 def counted(said: list[list[Any]]) -> dict[str, Counter[str]]:
-    """What was said of each memory, how often."""
+    """What was said of each memory, how often; of one's ratings of a search the last."""
     counts: dict[str, Counter[str]] = {}
+    rated: dict[tuple[str, ...], str] = {}
     for kind, _, *more in said:
         if kind == "feedback":
-            memory, word = more
-            counts.setdefault(memory, Counter())[word] += 1
+            memory, word, by = more
+            rated[memory, *by] = word
         elif kind == "observation":
             for memory, verdict, evidence in more[0]:
                 counts.setdefault(memory, Counter())[verdict] += evidence != "none"
+    for (memory, *_), word in rated.items():
+        counts.setdefault(memory, Counter())[word] += 1
     return counts
 
 
@@ -162,7 +165,9 @@ def test_four_that_search_and_rate_while_nights_run(driver: Driver, base: Path, 
     later = stats(home)
     assert {name: words_of(one) for name, one in later.items() if words_of(one)} == counts
     assert {one.waiting for one in later.values()} == {0}
-    votes = found["usage_signals"].filter(tier="detailed").group_by("memory_id", "verdict").len()
+    outcomes = found["usage_signals"].filter(tier="detailed").sort("occurred_at", "signal_id")
+    last = outcomes.unique(["memory_id", "principal", "search_id"], keep="last")  # it replaces earlier ones
+    votes = last.group_by("memory_id", "verdict").len()
     assert votes.height
     for name, verdict, count in votes.iter_rows():
         assert {"success": later[name].successes, "failure": later[name].failures}[verdict] == count
