@@ -1,7 +1,8 @@
-"""Questions that hold only a time or an order: `what did I note last week?` (rule 3.13).
+"""Questions that hold only a time, an order or a label: `what did I note last week?` (rule 3.13).
 
 No text fits such a question, so it is answered by the memories of its days. A word beyond those of the lists
-``time_*.txt`` is a subject, and the question is searched as any other.
+``time_*.txt`` is a subject, and the question is searched as any other. A single such word may be a label:
+`tickets from August`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ class _Vocabulary:
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
+        endings = (f"{ending} ".split(" ")[:2] for ending in language.listed("plurals"))
+        self.plurals = [(plural, singular) for plural, singular in endings]
 
     @cached_property
     def _orders(self) -> dict[str, re.Pattern[str]]:
@@ -80,6 +83,17 @@ class _Vocabulary:
             return False
         return len(_LETTER.findall(self._unlisted(text)[0])) <= MAX_UNSPACED
 
+    def label_in(self, words: frozenset[str]) -> str:
+        """Return the only unlisted word of a question; empty if it has another number."""
+        unknown = words - self.known
+        return next(iter(unknown)) if len(unknown) == 1 and not self.language.unspaced else ""
+
+    def labels_of(self, plural: str) -> tuple[str, ...]:
+        """Return a word with what may be its singulars."""
+        stems = ((plural.removesuffix(end), end, singular) for end, singular in self.plurals)
+        singulars = [stem + new for stem, end, new in stems if stem + end == plural and len(stem) > 1]
+        return (plural, *dict.fromkeys(singulars))
+
     def rest(self, text: str) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others."""
         if not self.language.unspaced:
@@ -114,6 +128,19 @@ def time_only(question: str, as_of: datetime) -> TimeWords | None:
     return _time_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
+def label_only(question: str, as_of: datetime) -> TimeWords | None:
+    """Return label and days of a question with one unlisted word; else None.
+
+    `my last 3 decisions`, `tickets from August` and `all tickets` are such questions, `my last decision`
+    asks for one.
+
+    Args:
+        question: Text of the query.
+        as_of: Moment of the question.
+    """
+    return _label_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
+
+
 def days_named(asked: TimeWords) -> str:
     """Return the days of a window as text: a year, a month, a day, or the first and last day."""
     first, last = asked.since or date.min, asked.until or date.max
@@ -136,23 +163,45 @@ def _time_only(question: str, today: date) -> TimeWords | None:
     text = plain(question)
     words = frozenset(WORD.findall(text))
     for vocabulary in _vocabularies():
-        if not vocabulary.may_ask(text, words):
-            continue
-        language = vocabulary.language
-        uncounted, count = vocabulary.without_count(text)
-        ahead, day_first = looks_ahead(text, language), language.name != "en"
-        window = window_words(uncounted, language, today, day_first=day_first, ahead=ahead, alone=True)
-        if window is not None and window.since is None:
-            window = None
-        left = uncounted.replace(window.words, " ", 1) if window else uncounted
-        order = vocabulary.order_in(left)
-        asked = order and order._replace(until=today)
-        if window:
-            asked = window._replace(order=order.order if order else window.order)
-        asked = asked and asked._replace(most=count)
-        if asked is None or (asked.since is not None and asked.since > today):
-            continue
-        rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)
-        if rest is not None and rest & (vocabulary.of_notes if asked.order else vocabulary.noting):
-            return asked
+        if vocabulary.may_ask(text, words):
+            asked, rest = _time_and_rest(vocabulary, text, today)
+            noting = vocabulary.of_notes if asked and asked.order else vocabulary.noting
+            begun = asked is not None and (asked.since is None or asked.since <= today)
+            if begun and rest is not None and rest & noting:
+                return asked
     return None
+
+
+@lru_cache(maxsize=256)
+def _label_only(question: str, today: date) -> TimeWords | None:
+    text = plain(question)
+    words = frozenset(WORD.findall(text))
+    for vocabulary in _vocabularies():
+        if not (label := vocabulary.label_in(words)):
+            continue
+        asked, rest = _time_and_rest(vocabulary, text.replace(label, " ", 1), today)
+        asked, labels = asked or TimeWords("", until=today), vocabulary.labels_of(label)
+        if rest is not None and (asked.since is None or asked.since <= today):
+            return asked._replace(
+                labels=labels, most=asked.most or int(bool(asked.order) and len(labels) == 1)
+            )
+    return None
+
+
+def _time_and_rest(
+    vocabulary: _Vocabulary, text: str, today: date
+) -> tuple[TimeWords | None, frozenset[str] | None]:
+    """Return the days or the order that a text asks for, and its listed words; None if it has others."""
+    language = vocabulary.language
+    uncounted, count = vocabulary.without_count(text)
+    ahead, day_first = looks_ahead(text, language), language.name != "en"
+    window = window_words(uncounted, language, today, day_first=day_first, ahead=ahead, alone=True)
+    if window is not None and window.since is None:
+        window = None
+    left = uncounted.replace(window.words, " ", 1) if window else uncounted
+    order = vocabulary.order_in(left)
+    asked = order and order._replace(until=today)
+    if window:
+        asked = window._replace(order=order.order if order else window.order)
+    rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)
+    return asked and asked._replace(most=count), rest

@@ -56,6 +56,7 @@ class TimeWords(NamedTuple):
         order: newest, oldest, or empty.
         language: of a question that asks when something is; empty where it names a time.
         most: memories that an `order` asks for, as in `my last 3 notes`; 0 if it names none.
+        labels: tags or types of which one is asked for, as in `tickets from August`: the word, its singulars.
     """
 
     words: str
@@ -64,6 +65,7 @@ class TimeWords(NamedTuple):
     order: str = ""
     language: str = ""
     most: int = 0
+    labels: tuple[str, ...] = ()
 
 
 class _Span(NamedTuple):

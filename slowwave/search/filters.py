@@ -102,9 +102,7 @@ class Filters(SearchFilters):
         else:
             parts.append(open_where())
         if self.tags:
-            wanted = "|".join(re.escape(tag.strip().lower()) for tag in self.tags)
-            # Without the plus LanceDB rewrites the pattern to LIKE, where a backslash is not literal.
-            parts.append(f"regexp_like({_TAGS}, {quote(f'{_MARK}+(?:{wanted}){_MARK}')})")
+            parts.append(_tagged(self.tags))
         if self.source:
             of_source = f"starts_with(source, {quote(self.source)})"
             parts.append(f"({of_source} OR {one_of('memory_id', heirs)})" if heirs else of_source)
@@ -125,6 +123,17 @@ class Filters(SearchFilters):
 _LABELS = {"memory_type": "memory_type", "tier": "importance_tier", "sensitivity": "sensitivity"}
 _MARK = "\x1f"  # on both sides of each tag
 _TAGS = f"concat('{_MARK}', lower(array_to_string(tags, '{_MARK}')), '{_MARK}')"
+
+
+def labelled(labels: Collection[str]) -> str:
+    """Build the condition that a memory has one of the labels as tag or type."""
+    return f"({_tagged(labels)} OR {one_of('memory_type', labels)})"
+
+
+def _tagged(tags: Collection[str]) -> str:
+    wanted = "|".join(re.escape(tag.strip().lower()) for tag in tags)
+    # Without the plus LanceDB rewrites the pattern to LIKE, where a backslash is not literal.
+    return f"regexp_like({_TAGS}, {quote(f'{_MARK}+(?:{wanted}){_MARK}')})"
 
 
 def _checked(name: str, value: object) -> object:

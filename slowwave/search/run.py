@@ -21,12 +21,10 @@ from slowwave.notes.chunking import indexed_text
 from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
-from slowwave.scoring.ranking.abstention import signal
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
-from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.word_pieces import needs_pieces
-from slowwave.scoring.ranking.words import asked_words, stems
+from slowwave.scoring.ranking.words import asked_words
 from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
@@ -34,7 +32,7 @@ from slowwave.search.interleaving import InterleavedRanking, interleave
 from slowwave.search.log import logged
 from slowwave.search.results import LeftOut, NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
-from slowwave.search.time_only import days_asked, newest_of_days, of_days, with_confidence
+from slowwave.search.time_asked import as_asked, asked_candidates
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -73,18 +71,15 @@ def search(
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
-    asked = days_asked(query, moment, past=as_of is not None)
+    start = time.perf_counter()
+    with space.store.explaining("chunks"), space.store.one_look():
+        candidates, asked = asked_candidates(
+            space, searcher, namespace, query, depth(space, limit), filters, moment,
+            limit=limit, past=as_of is not None,
+        )  # fmt: skip
     policy = space.policy.uncut if asked else space.policy
     policy = replace(policy, cut_share=0.0) if include_weak else policy
     policy = replace(policy, rerank_weight=0.0) if asked else policy
-    start = time.perf_counter()
-    searched = of_days(filters, asked) if asked else filters
-    with space.store.explaining("chunks"), space.store.one_look():
-        candidates = (
-            newest_of_days(space, namespace, searched, asked, limit)
-            if asked
-            else _found(searcher, namespace, query, depth(space, limit), filters, moment, policy)
-        )
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
     other = _other(space, candidates, search_id) if log and as_of is None and not asked else None
@@ -94,7 +89,7 @@ def search(
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):
         ranking = rank(candidates.candidates, policy, as_of=moment, limit=limit)
-    ranking = with_confidence(ranking, candidates) if asked else ranking
+    ranking = as_asked(ranking, candidates) if asked else ranking
     turns = None
     if other is not None:
         second = rank(candidates.candidates, other, as_of=moment, limit=limit)
@@ -162,24 +157,6 @@ def search(
         candidates.identifiers.unknown,
         tuple(LeftOut(result.memory_id, result.title, result.rank) for result in given),
     )
-
-
-def _found(
-    searcher: Searcher, namespace: str, query: str, size: int, filters: Filters, moment: datetime,
-    policy: RankingPolicy,
-) -> SearchCandidates:  # fmt: skip
-    """Return the candidates of a query; if none is near enough, of its days without its words of time.
-
-    Words of time are in few texts, so a question with them fits less than one without.
-    """
-    candidates = searcher.find(namespace, query, size, filters, moment)
-    asked = time_words(query, moment)
-    if asked is None or asked.since is None or not stems(rest := without_expression(query, asked)):
-        return candidates
-    if signal(candidates.candidates, policy.key_weight) >= policy.abstention_floor:
-        return candidates
-    of_time = searcher.find(namespace, rest, size, of_days(filters, asked), moment)
-    return of_time if of_time.candidates.chunk_ids else candidates
 
 
 def make_ready(space: Workspace, namespace: str) -> None:

@@ -157,3 +157,73 @@ def test_a_time_that_nothing_fits_is_searched_in_its_days_without_its_words(word
     for month in ("July", "June"):
         nothing = worded.search(f"what did we decide in {month} 2026?")
         assert (list(nothing), nothing.abstained) == ([], True)
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tickets(open_memory, monkeypatch):
+    """A home that abstains as it ships, with labelled notes: key, text, tags, type and age in days."""
+    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")
+    memory, now = open_memory(), datetime.now(UTC)
+    notes = [
+        ("loops", "Safari loops at login; clearing cookies helps.", ["ticket"], "note", 3),
+        ("slow", "Invoices of large customers take forty seconds.", ["Ticket", "billing"], "note", 70),
+        ("vat", "Norway is computed with the wrong rate.", ["tickets"], "note", 80),
+        ("stay", "Billing stays on Postgres.", [], "decision", 2),
+        ("roof", "The landlord repairs the roof in spring.", ["garden"], "note", 1),
+    ]
+    ids = {
+        key: memory.save(
+            text, key=key, tags=tags, memory_type=kind, created_at=now - timedelta(days=days)
+        ).memory_id
+        for key, text, tags, kind, days in notes
+    }
+    return memory, ids
+
+
+@pytest.mark.parametrize(
+    ("question", "keys"),
+    [
+        ("all tickets", ["loops", "slow", "vat"]),
+        ("What tickets do we have?", ["loops", "slow", "vat"]),
+        ("alle Tickets", ["loops", "slow", "vat"]),
+        ("tickets", ["loops", "slow", "vat"]),
+        ("my last ticket", ["loops"]),
+        ("my last 2 tickets", ["loops", "slow"]),
+        ("tickets from the last 10 days", ["loops"]),
+        ("welche Tickets gab es in den letzten 10 Tagen?", ["loops"]),
+        ("decisions from the last 10 days", ["stay"]),
+        ("my decisions", ["stay"]),
+    ],
+)
+def test_a_label_that_no_text_fits_lists_its_memories(tickets, question, keys):
+    memory, ids = tickets
+    response = memory.search(question, explain=True)
+    assert [one.memory_id for one in response] == [ids[key] for key in keys]
+    for one in response:
+        assert one.fit == "strong"
+        assert sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
+    again = replay(memory.journal.get(response.search_id).payload)
+    assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
+
+
+def test_a_label_whose_word_fits_a_text_is_searched_as_a_word(tickets):
+    memory, ids = tickets
+    assert found(memory, "billing")[:1] == [ids["stay"]]
+
+
+def test_a_label_without_memories_in_its_days_is_no_list(tickets):
+    memory, _ = tickets
+    assert found(memory, "tickets from 2001") == []
+    assert found(memory, "all recipes") == []
+
+
+def test_filters_hold_for_labels_and_nothing_hidden_is_listed(tickets, open_memory):
+    memory, ids = tickets
+    assert found(memory, "all tickets", tags=["billing"]) == [ids["slow"]]
+    memory.forget(ids["loops"])
+    memory.save("The code of the safe is 4711.", key="safe", tags=["ticket"], sensitivity="secret")
+    open_memory("bob").save("The ferry leaves at nine.", tags=["ticket"])
+    assert found(memory, "all tickets") == [ids["slow"], ids["vat"]]

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.time_only import MAX_CHARACTERS, time_only
+from slowwave.scoring.ranking.time_only import MAX_CHARACTERS, label_only, time_only
 
 FRIDAY = datetime(2026, 3, 13, 9, tzinfo=UTC)
 TODAY, YESTERDAY, MONDAY = date(2026, 3, 13), date(2026, 3, 12), date(2026, 3, 9)
 LAST_WEEK = (date(2026, 3, 2), date(2026, 3, 8))
+FEBRUARY = (date(2026, 2, 1), date(2026, 2, 28))
 
 
 @pytest.mark.parametrize(
@@ -150,3 +151,34 @@ def test_on_a_monday_since_monday_is_the_week_before():
 def test_any_text_is_read(text):
     asked = time_only(text, FRIDAY)
     assert asked is None or (asked.since or date.min) <= asked.until
+
+
+@pytest.mark.parametrize(
+    ("question", "labels", "days", "order", "most"),
+    [
+        ("tickets from February", ("tickets", "ticket"), FEBRUARY, "", 0),
+        ("all stories", ("stories", "storie", "story"), (None, TODAY), "", 0),
+        ("my last 3 decisions", ("decisions", "decision"), (None, TODAY), "newest", 3),
+        ("my last decision", ("decision",), (None, TODAY), "newest", 1),
+        ("Entscheidungen von letzter Woche", ("entscheidungen", "entscheidung"), LAST_WEEK, "", 0),
+        ("quelles réunions en février ?", ("réunions", "réunion"), FEBRUARY, "", 0),
+    ],
+)  # fmt: skip
+def test_one_word_beside_a_time_may_be_a_label(question, labels, days, order, most):
+    asked = label_only(question, FRIDAY)
+    assert asked is not None
+    assert (asked.labels[0], asked.since, asked.until, asked.order, asked.most) == (
+        labels[0],
+        *days,
+        order,
+        most,
+    )
+    assert set(labels) <= set(asked.labels)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What did I note last week?", "tickets about billing", "decisions and tickets", "tickets from 2031", ""],
+)
+def test_no_word_or_several_are_no_label(question):
+    assert label_only(question, FRIDAY) is None

@@ -1,4 +1,4 @@
-"""Memories for a question that holds only a time, in their order (rule 3.13)."""
+"""Candidates of a question with a time, or with nothing but a label (rule 3.13)."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import SHOWN
 from slowwave.scoring.days import DAY, day_start
 from slowwave.scoring.ranking import Candidates, Ranking
-from slowwave.scoring.ranking.time_only import time_only
-from slowwave.search.searcher import SearchCandidates
+from slowwave.scoring.ranking.abstention import signal
+from slowwave.scoring.ranking.time_only import label_only, time_only
+from slowwave.scoring.ranking.time_words import time_words, without_expression
+from slowwave.scoring.ranking.words import stems
+from slowwave.search.filters import labelled
+from slowwave.search.searcher import SearchCandidates, Searcher
 from slowwave.search.signals import condition, confidence_of, signals_in
 from slowwave.store.tenancy import within
 
@@ -30,9 +34,49 @@ _LEAST: Final = 0.9
 _NEWEST: Final = ("created_at", "updated_at", "memory_id")
 
 
-def days_asked(query: str, moment: datetime, *, past: bool) -> TimeWords | None:
-    """Return the days of a question that holds only a time; None for another, and on a past day."""
-    return None if past else time_only(query, moment)
+def asked_candidates(
+    space: Workspace, searcher: Searcher, namespace: str, query: str, size: int, filters: Filters,
+    moment: datetime, *, limit: int, past: bool,
+) -> tuple[SearchCandidates, TimeWords | None]:  # fmt: skip
+    """Return the candidates of a query, with its time or label if that is all.
+
+    A label counts if its word is near enough to no memory. A query with a window that is near enough to none
+    is searched again: its other words, among the memories of those days.
+
+    Args:
+        space: Workspace of the home.
+        searcher: Of the home.
+        namespace: The tenant.
+        query: The question.
+        size: Chunks of each channel (count).
+        filters: Filters of the search.
+        moment: Moment of the search.
+        limit: Maximum memories of a list (count).
+        past: Whether the search is as of a past day, which lists nothing.
+    """
+    policy = space.policy
+
+    def look(text: str, filters: Filters) -> SearchCandidates:
+        return searcher.find(namespace, text, size, filters, moment)
+
+    def is_near(found: SearchCandidates) -> bool:
+        return signal(found.candidates, policy.key_weight) >= policy.abstention_floor
+
+    if not past and (asked := time_only(query, moment)):
+        return _newest(space, namespace, filters, asked, limit), asked
+    found = look(query, filters)
+    label = None if past else label_only(query, moment)
+    if label is not None and not is_near(look(label.labels[0], filters) if label.words else found):
+        labelled = _newest(space, namespace, filters, label, limit)
+        if labelled.candidates.chunk_ids:
+            return labelled, label
+    # Words of time are in few texts, so a question with them fits less than one without.
+    asked = time_words(query, moment)
+    rest = without_expression(query, asked) if asked and asked.since is not None else ""
+    if asked is not None and stems(rest) and not is_near(found):
+        of_time = look(rest, of_days(filters, asked))
+        found = of_time if of_time.candidates.chunk_ids else found
+    return found, None
 
 
 def of_days(filters: Filters, asked: TimeWords) -> Filters:
@@ -44,7 +88,7 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
     return replace(filters, since=max(starts, default=None), until=min(ends, default=None))
 
 
-def newest_of_days(
+def _newest(
     space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int
 ) -> SearchCandidates:
     """Return the newest or oldest memories that pass the filters, each with its first passage.
@@ -54,13 +98,15 @@ def newest_of_days(
     Args:
         space: Workspace of the home.
         namespace: The tenant.
-        filters: As of `of_days`.
-        asked: Days of the question.
+        filters: Filters of the search.
+        asked: Days, order or label of the question.
         limit: Maximum memories (count).
     """
     start = time.perf_counter()
     signals = signals_in(space)
-    rows = space.store.scan("memories", condition(signals, namespace, filters), columns=list(_NEWEST))
+    where = condition(signals, namespace, of_days(filters, asked))
+    where += f" AND {labelled(asked.labels)}" if asked.labels else ""
+    rows = space.store.scan("memories", where, columns=list(_NEWEST))
     newest_first = asked.order != "oldest"
     newest = rows.sort(_NEWEST, descending=[newest_first, newest_first, False])
     newest = newest.head(min(limit, asked.most or limit))
@@ -72,22 +118,25 @@ def newest_of_days(
     shown = with_tiers(chunks, signals.promoted(namespace)).select(SHOWN).to_arrow()
     names, size = chunks["memory_id"].to_list(), chunks.height
     strengths = [1.0 - (1.0 - _LEAST) * place / max(size, 1) for place in range(size)]
+    phrase = " ".join((*asked.labels[:1], asked.words)).strip()
     nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
     candidates = Candidates(
         chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
         vector_rank=unranked, bm25_rank=unranked, ordinal=unranked,
         chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
-        triggers={name: (asked.words, share) for name, share in zip(names, strengths, strict=True)},
+        triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
         time_words=asked.words,
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
     return SearchCandidates(candidates, shown, 0.0, took, pairs=signals.pairs(namespace))
 
 
-def with_confidence(ranking: Ranking, found: SearchCandidates) -> Ranking:
-    """Return the ranking with each memory's confidence, which does not change the order by date."""
+def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:
+    """Return the ranking with each memory's confidence and a whole fit."""
     confidence = confidence_of(found.shown)
-    results = tuple(replace(result, confidence=confidence[result.memory_id]) for result in ranking.results)
+    results = tuple(
+        replace(result, confidence=confidence[result.memory_id], fit=1.0) for result in ranking.results
+    )
     return replace(ranking, results=results)
 
 
