@@ -87,9 +87,9 @@ def questions(*, held: bool = False) -> dict[str, str]:
     }
 
 
-def life_home(home: Any) -> Settings:
-    """An empty home for the life; no other rankings are tried in it."""
-    return make_home(home, f"{NO_JUDGE}[evaluation]\nablations = false\n")
+def life_home(home: Any, more: str = "") -> Settings:
+    """An empty home for the life; no other rankings are tried in it. `more` is of its configuration."""
+    return make_home(home, f"{NO_JUDGE}[evaluation]\nablations = false\n{more}")
 
 
 def right(question: str) -> str:

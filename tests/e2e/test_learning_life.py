@@ -34,8 +34,13 @@ LEARNED = ("learned_proposals", "learned_matches", "learned_effect", "learning_g
 
 @pytest.fixture(scope="module")
 def shadow(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Settings:
-    """Four weeks of searches, folded and evaluated; nobody has approved anything."""
-    settings = life_home(tmp_path_factory.mktemp("life") / "home")
+    """Four weeks of searches, folded and evaluated; nobody has approved anything.
+
+    Ratings do not count in the ranking: they would leave words nothing to learn.
+    """
+    settings = life_home(
+        tmp_path_factory.mktemp("life") / "home", "[ranking]\neffectiveness_weight = 0.0\n"
+    )
     save_notes(settings, fast_embedder)
     search_days(settings, fast_embedder, range(1, 29))
     nights = Nights(settings, tmp_path_factory.mktemp("instance"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import os
 from pathlib import Path
@@ -41,6 +43,17 @@ def test_the_notebook_is_kept_without_what_came_out():
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
         if cell.cell_type == "code":
             assert (cell.outputs, cell.execution_count) == ([], None)
+
+
+def test_what_the_notebook_imports_is_there():
+    cells = nbformat.read(NOTEBOOK, as_version=4).cells
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    taken = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    own = [node for node in taken if node.module and node.module.startswith("slowwave")]
+    assert own
+    for node in own:
+        module = importlib.import_module(str(node.module))
+        assert [one.name for one in node.names if not hasattr(module, one.name)] == []
 
 
 @pytest.fixture(scope="module")
