@@ -50,7 +50,7 @@ from _contrast import contrasts, real_sentences, templated
 from _contrast_edits import CHANGES, HARMLESS
 from _contrast_templates import CHANGED, KEPT
 from _data import labelled, space_of
-from _report import bench, existing_folder, options, ratio, report
+from _report import bench, existing_folder, options, ratio, reports
 from ir_measures import RR, nDCG
 from rich.progress import track
 
@@ -110,11 +110,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     if collection:
         turns = [turn for turn in collection.documents if not says_nothing(turn["text"])]
         rows += _rows(collection.name, turns, collection.queries, collection.qrels, arguments)
-    report("updates", rows, note="counts are questions unless they say otherwise")
-    report("pairs alone", list(_alone(ALONE)))
+    tables = {
+        "updates": (rows, "counts are questions unless they say otherwise"),
+        "pairs alone": (list(_alone(ALONE)), ""),
+    }
     if arguments.pairs:
-        report("wrong marks", list(_wrong_marks(arguments.pairs)))
-        report("contradictions", list(_contradictions(arguments.pairs)))
+        tables["wrong marks"] = list(_wrong_marks(arguments.pairs)), ""
+        tables["contradictions"] = list(_contradictions(arguments.pairs)), ""
+    reports("updates", tables)
 
 
 def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:

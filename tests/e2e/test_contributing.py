@@ -80,7 +80,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("scoring", "quality", "assets", "orchestration", "slowwave"):
         skip = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=skip)
-    shutil.copytree(ROOT / "tests" / "scoring" / "ranking", folder / "tests" / "scoring" / "ranking")
+    for name in ("tests/scoring/ranking", "tests/fixtures"):
+        shutil.copytree(ROOT / name, folder / name)
     for name in (
         "tests/conftest.py",
         "tests/compiled_once.py",

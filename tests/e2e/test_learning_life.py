@@ -38,9 +38,7 @@ def shadow(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Sett
 
     Ratings do not count in the ranking: they would leave words nothing to learn.
     """
-    settings = life_home(
-        tmp_path_factory.mktemp("life") / "home", "[ranking]\neffectiveness_weight = 0.0\n"
-    )
+    settings = life_home(tmp_path_factory.mktemp("life") / "home", "[ranking]\neffectiveness_weight = 0.0\n")
     save_notes(settings, fast_embedder)
     search_days(settings, fast_embedder, range(1, 29))
     nights = Nights(settings, tmp_path_factory.mktemp("instance"))

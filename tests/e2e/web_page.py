@@ -112,16 +112,22 @@ class Server:
         return {one["assetKey"]["path"][-1] for one in nodes if one["assetMaterializations"]}
 
     def red_checks(self) -> list[str]:
-        """Checks that the page shows as failed."""
+        """Checks that the page shows as failed; a warning is shown in another colour."""
         query = """{ assetNodes { assetChecksOrError { ... on AssetChecks { checks {
-            name executionForLatestMaterialization { status } } } } } }"""
+            name executionForLatestMaterialization { status evaluation { severity } } } } } } }"""
         found = [
             one
             for node in self.ask(query)["assetNodes"]
             for one in node["assetChecksOrError"].get("checks", [])
         ]
         last = [(one["name"], one["executionForLatestMaterialization"]) for one in found]
-        return [name for name, run in last if run and run["status"] in ("FAILED", "EXECUTION_FAILED")]
+        return [
+            name
+            for name, run in last
+            if run
+            and run["status"] in ("FAILED", "EXECUTION_FAILED")
+            and (run["evaluation"] or {}).get("severity") != "WARN"
+        ]
 
     def answers(self) -> bool:
         try:
