@@ -194,7 +194,9 @@ def _print_result(result: Result, query: str) -> None:
     from slowwave.views.excerpts import excerpt
     from slowwave.views.scores import contradiction_text, others_say_it, outdated_text
 
-    where = " ".join(" › ".join((result.source, *result.headings[-2:])).split())
+    part = excerpt(result.text, query, EXCERPT)
+    headings = (part.headings or result.headings)[-2:]
+    where = " ".join(" › ".join((result.source, *headings)).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     title = _line(f"{result.rank}. {result.title}")
     out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
@@ -206,7 +208,7 @@ def _print_result(result: Result, query: str) -> None:
     for other in result.contradicts:
         details.append(f"\n{contradiction_text(other.memory_id[:SHORT], other.title)}", style="yellow")
     out.print(Padding(details, (0, 0, 0, 3), expand=False))
-    out.print(Padding(Text(excerpt(result.text, query, EXCERPT)), (0, 0, 1, 3)))
+    out.print(Padding(Text(part.text), (0, 0, 1, 3)))
 
 
 def _print_words(response: SearchResponse, *, account: bool = False) -> None:
