@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from of_slowwave import Slowwave
 from serving import read
 
+from slowwave.home.open_home import OpenHome
 from slowwave.journal import Journal, entry_builders
 from slowwave.lifecycle import ingest_pipeline, write_path
 from slowwave.lifecycle.admission import apply
@@ -66,7 +67,7 @@ PARTS: Parts = {
     "rows": ("admission", ((apply, "carry_out"),)),
     "upserts": ("rows", ((Store, "upsert"),)),
     "commits": ("save", ((Store, "settle"),)),
-    "upkeep": ("save", ((write_path, "keep_fresh"),)),
+    "upkeep": ("save", ((OpenHome, "keep_fresh"),)),
 }
 
 

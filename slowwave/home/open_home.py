@@ -281,12 +281,18 @@ class OpenHome:
 
     def _commit_waiting(self) -> None:
         """Commit the rows of the write-ahead log, so that short processes leave few files."""
-        from slowwave.store.maintenance import keep_fresh
-
         if self.store.logged():
             with self.writing():
                 self.store.settle()
-                keep_fresh(self.store)
+                self.keep_fresh()
+
+    def keep_fresh(self) -> None:
+        """Maintain the tables written since the last call; the caller holds the writing lock."""
+        from slowwave.index.incremental_snapshot import most_snapshot_rows
+        from slowwave.store.maintenance import keep_fresh
+
+        most = most_snapshot_rows(self.store, int(self.settings.store.snapshot_mb * 2**20))
+        keep_fresh(self.store, indexed_from=most + 1)
 
     def close(self) -> None:
         """Commit waiting rows; release connections and threads of the opened parts."""

@@ -204,8 +204,13 @@ def searched_in_table(store: Store, most_bytes: int) -> list[str]:
         store: Store of the chunks.
         most_bytes: As in `Snapshots`.
     """
-    most = 0 if store.in_memory else most_bytes // _row_bytes(store)
+    most = most_snapshot_rows(store, most_bytes)
     return _sizes(store).filter(pl.col("count") > most)["namespace"].to_list()
+
+
+def most_snapshot_rows(store: Store, most_bytes: int) -> int:
+    """Return the maximum rows of a namespace with a snapshot (count); see `searched_in_table`."""
+    return 0 if store.in_memory else most_bytes // _row_bytes(store)
 
 
 def leave_files(

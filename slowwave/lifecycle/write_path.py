@@ -35,7 +35,6 @@ from slowwave.lifecycle.recovery import lacking
 from slowwave.lifecycle.source_state import SourceState, entries_after, read_source_state
 from slowwave.quality.gate import PASS, judge
 from slowwave.store import staging
-from slowwave.store.maintenance import keep_fresh
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -283,7 +282,7 @@ def _apply_entries(
             with span("slowwave.save.commit"):
                 store.settle()
                 store.remove_partial_files()
-        keep_fresh(store)
+        space.keep_fresh()
     mark_superseded(outcomes, done)
     return outcomes
 

@@ -138,17 +138,24 @@ def is_conflict(error: Exception) -> bool:
     return "commit conflict" in str(error).lower()
 
 
-def keep_fresh(store: Store) -> tuple[str, ...]:
+def keep_fresh(store: Store, *, indexed_from: int = 0) -> tuple[str, ...]:
     """Maintain the tables written since the last call that have had enough commits.
 
     The caller holds the writing lock, so that saves do not collide with it.
+
+    Args:
+        store: Store of the tables.
+        indexed_from: Rows from which the full-text index of a table is updated (count). A smaller table is
+            not searched itself; the nightly job updates its index.
 
     Returns:
         Names of the maintained tables.
     """
     written = store.take_commits()
     due = {name for name, (first, last) in written.items() if first // COMMITS != last // COMMITS}
-    stale = {name for name in written if store.specs[name].full_text and _unindexed(store, name)}
+    stale = {
+        name for name in written if store.specs[name].full_text and _unindexed(store, name, indexed_from)
+    }
     return tuple(
         name
         for name in sorted(due | stale)
@@ -156,9 +163,11 @@ def keep_fresh(store: Store) -> tuple[str, ...]:
     )
 
 
-def _unindexed(store: Store, name: str) -> bool:
-    """Whether many rows of a table are outside its full-text index, if it has one."""
+def _unindexed(store: Store, name: str, indexed_from: int) -> bool:
+    """Whether many rows of a large table are outside its full-text index."""
     table = store.handle(name)
+    if table.count_rows() < indexed_from:
+        return False
     index = next((index.name for index in table.list_indices() if index.index_type.upper() == "FTS"), None)
     return index is not None and int(table.index_stats(index).num_unindexed_rows) >= UNINDEXED_ROWS
 

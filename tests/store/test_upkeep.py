@@ -91,6 +91,15 @@ def test_saved_rows_are_taken_into_the_index_when_they_have_become_many(store):
         assert found(store, f"word{number}") == [f"{number:06}"]
 
 
+def test_a_table_that_is_searched_in_snapshots_alone_keeps_its_new_rows_outside_the_index(store):
+    store.upsert("chunks", chunks(UNINDEXED_ROWS))
+    assert keep_fresh(store, indexed_from=UNINDEXED_ROWS + 1) == ()
+    assert unindexed(store) == UNINDEXED_ROWS
+    store.upsert("chunks", chunks(1, first=UNINDEXED_ROWS))
+    assert keep_fresh(store, indexed_from=UNINDEXED_ROWS + 1) == ("chunks",)
+    assert unindexed(store) == 0
+
+
 @pytest.mark.slow
 def test_tables_written_a_row_at_a_time_stay_small(store, monkeypatch):
     monkeypatch.setattr(maintenance, "KEPT", NOW)
