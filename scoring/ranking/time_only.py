@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta
 from functools import cache, cached_property, lru_cache
+from itertools import chain
 from typing import Final
 
 from slowwave.scoring.ranking.time_languages import ORDERS, WORD, Language, languages_known
@@ -20,6 +21,7 @@ MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
 MAX_DIGITS: Final = 2  # of the number of notes that a question asks for
 _LETTER = re.compile(r"\w")
+_LABEL = "\N{REPLACEMENT CHARACTER}"  # in place of the word of a label
 
 
 class _Vocabulary:
@@ -88,11 +90,16 @@ class _Vocabulary:
         unknown = words - self.known
         return next(iter(unknown)) if len(unknown) == 1 and not self.language.unspaced else ""
 
+    def is_plural(self, word: str) -> bool:
+        """Whether a word may be a plural."""
+        return any(word.endswith(plural) for plural, _ in self.plurals)
+
     def labels_of(self, plural: str) -> tuple[str, ...]:
-        """Return a word with what may be its singulars."""
+        """Return a word with what may be its singulars, also with a sharp s."""
         stems = ((plural.removesuffix(end), end, singular) for end, singular in self.plurals)
         singulars = [stem + new for stem, end, new in stems if stem + end == plural and len(stem) > 1]
-        return (plural, *dict.fromkeys(singulars))
+        forms = (form for word in (plural, *singulars) for form in (word, word.replace("ss", "ß")))
+        return tuple(dict.fromkeys(forms))
 
     def rest(self, text: str) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others."""
@@ -176,16 +183,24 @@ def _time_only(question: str, today: date) -> TimeWords | None:
 def _label_only(question: str, today: date) -> TimeWords | None:
     text = plain(question)
     words = frozenset(WORD.findall(text))
+    if any(words <= vocabulary.known for vocabulary in _vocabularies()):
+        return None
+    found: list[TimeWords] = []
     for vocabulary in _vocabularies():
-        if not (label := vocabulary.label_in(words)):
+        label = vocabulary.label_in(words)
+        without = re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", _LABEL, text, count=1)
+        if not label or _LABEL not in without:
             continue
-        asked, rest = _time_and_rest(vocabulary, text.replace(label, " ", 1), today)
-        asked, labels = asked or TimeWords("", until=today), vocabulary.labels_of(label)
-        if rest is not None and (asked.since is None or asked.since <= today):
-            return asked._replace(
-                labels=labels, most=asked.most or int(bool(asked.order) and len(labels) == 1)
-            )
-    return None
+        asked, rest = _time_and_rest(vocabulary, without, today)
+        if rest is not None and (asked is None or asked.since is None or asked.since <= today):
+            labels = vocabulary.labels_of(label)
+            asked = asked or TimeWords("", until=today)
+            one = bool(asked.order) and not vocabulary.is_plural(label)  # my last decision
+            found.append(asked._replace(labels=labels, most=asked.most or int(one)))
+    if not found:
+        return None
+    # A word alone may be of any language.
+    return found[0]._replace(labels=tuple(dict.fromkeys(chain(*(asked.labels for asked in found)))))
 
 
 def _time_and_rest(
@@ -203,5 +218,6 @@ def _time_and_rest(
     asked = order and order._replace(until=today)
     if window:
         asked = window._replace(order=order.order if order else window.order)
-    rest = vocabulary.rest(left.replace(order.words, " ", 1) if order else left)
+    left = left.replace(order.words, " ", 1) if order else left
+    rest = vocabulary.rest(left.replace(_LABEL, " "))
     return asked and asked._replace(most=count), rest

@@ -77,8 +77,7 @@ def search(
             space, searcher, namespace, query, depth(space, limit), filters, moment,
             limit=limit, past=as_of is not None,
         )  # fmt: skip
-    policy = space.policy.uncut if asked else space.policy
-    policy = replace(policy, cut_share=0.0) if include_weak else policy
+    policy = replace(space.policy, cut_share=0.0) if include_weak or asked else space.policy
     policy = replace(policy, rerank_weight=0.0) if asked else policy
     fetched = time.perf_counter()
     search_id = ids.new_event_id()

@@ -192,7 +192,7 @@ class Searcher:
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
-            same_as=_same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
+            same_as=same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
             times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in outdated.items()},
@@ -332,7 +332,7 @@ def _with_alias_shares(
     return np.round(np.maximum(share, of_alias), DIGITS), {name: named[name].alias for name in deciding}
 
 
-def _same_as(
+def same_as(
     ids: Sequence[str],
     texts: Sequence[str],
     titles: Sequence[str],

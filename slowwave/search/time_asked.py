@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
@@ -20,7 +21,7 @@ from slowwave.scoring.ranking.time_only import label_only, time_only
 from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.words import stems
 from slowwave.search.filters import labelled
-from slowwave.search.searcher import SearchCandidates, Searcher
+from slowwave.search.searcher import SearchCandidates, Searcher, same_as
 from slowwave.search.signals import condition, confidence_of, signals_in
 from slowwave.store.tenancy import within
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 0.9
 """Strength towards which those of the memories fall, so that the newest is first."""
+_DUPLICATED: Final = 2
+"""Memories read per result, so that duplicates leave enough (ratio)."""
+_BEST_OF_WORD: Final = 3  # chunks that fit the word of a label best (count)
+_LABELS: Final = ("tags", "memory_type")
 _NEWEST: Final = ("created_at", "updated_at", "memory_id")
 
 
@@ -40,8 +45,9 @@ def asked_candidates(
 ) -> tuple[SearchCandidates, TimeWords | None]:  # fmt: skip
     """Return the candidates of a query, with its time or label if that is all.
 
-    A label counts if its word is near enough to no memory. A query with a window that is near enough to none
-    is searched again: its other words, among the memories of those days.
+    A label counts if no text fits its word, and none the query but by its time: the best one is not among the
+    best of the word. A query with a window that fits no text is searched again: its other words, among the
+    memories of those days.
 
     Args:
         space: Workspace of the home.
@@ -62,11 +68,20 @@ def asked_candidates(
     def is_near(found: SearchCandidates) -> bool:
         return signal(found.candidates, policy.key_weight) >= policy.abstention_floor
 
+    def fits(label: TimeWords) -> bool:
+        """Whether a text fits a label's word, or the query by more than its time."""
+        if not label.words and is_near(found):
+            return True
+        word = label.labels[0]
+        of_word = found if query.casefold() == word else look(word, filters)
+        by_both = _nearest(found, 1) & _nearest(of_word, _BEST_OF_WORD)
+        return is_near(of_word) or (is_near(found) and bool(by_both))
+
     if not past and (asked := time_only(query, moment)):
         return _newest(space, namespace, filters, asked, limit), asked
     found = look(query, filters)
     label = None if past else label_only(query, moment)
-    if label is not None and not is_near(look(label.labels[0], filters) if label.words else found):
+    if label is not None and not fits(label):
         labelled = _newest(space, namespace, filters, label, limit)
         if labelled.candidates.chunk_ids:
             return labelled, label
@@ -77,6 +92,13 @@ def asked_candidates(
         of_time = look(rest, of_days(filters, asked))
         found = of_time if of_time.candidates.chunk_ids else found
     return found, None
+
+
+def _nearest(found: SearchCandidates, size: int) -> set[str]:
+    """Return the memories of the best chunks of the vector channel."""
+    ranks = found.candidates.vector_rank
+    best = np.flatnonzero((ranks > 0) & (ranks <= size)).tolist()
+    return {found.candidates.memory_ids[at] for at in best}
 
 
 def of_days(filters: Filters, asked: TimeWords) -> Filters:
@@ -106,10 +128,11 @@ def _newest(
     signals = signals_in(space)
     where = condition(signals, namespace, of_days(filters, asked))
     where += f" AND {labelled(asked.labels)}" if asked.labels else ""
-    rows = space.store.scan("memories", where, columns=list(_NEWEST))
+    rows = space.store.scan("memories", where, columns=[*_NEWEST, *(_LABELS if asked.labels else ())])
+    rows = _with_label(rows, asked.labels)
     newest_first = asked.order != "oldest"
     newest = rows.sort(_NEWEST, descending=[newest_first, newest_first, False])
-    newest = newest.head(min(limit, asked.most or limit))
+    newest = newest.head(min(limit, asked.most) if asked.most else _DUPLICATED * limit)
     order = newest.select(chunk_id=pl.col("memory_id").map_elements(_first_chunk, pl.String))
     chunks = space.store.read_by(
         "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)
@@ -119,16 +142,28 @@ def _newest(
     names, size = chunks["memory_id"].to_list(), chunks.height
     strengths = [1.0 - (1.0 - _LEAST) * place / max(size, 1) for place in range(size)]
     phrase = " ".join((*asked.labels[:1], asked.words)).strip()
+    pairs, every = signals.pairs(namespace), np.arange(size)
+    same = same_as(names, chunks["text"].to_list(), chunks["title"].to_list(), shown, pairs.near, every)
     nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
     candidates = Candidates(
         chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
         vector_rank=unranked, bm25_rank=unranked, ordinal=unranked,
         chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
         triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
-        time_words=asked.words,
+        time_words=asked.words, same_as=same,
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
-    return SearchCandidates(candidates, shown, 0.0, took, pairs=signals.pairs(namespace))
+    return SearchCandidates(candidates, shown, 0.0, took, pairs=pairs)
+
+
+def _with_label(rows: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
+    """Return the rows with the first label that any has; all without labels."""
+    for label in labels:
+        tags = pl.col("tags").list.eval(pl.element().str.to_lowercase())
+        found = rows.filter(tags.list.contains(label) | (pl.col("memory_type") == label))
+        if found.height:
+            return found
+    return rows
 
 
 def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:

@@ -170,7 +170,7 @@ def tickets(open_memory, monkeypatch):
     notes = [
         ("loops", "Safari loops at login; clearing cookies helps.", ["ticket"], "note", 3),
         ("slow", "Invoices of large customers take forty seconds.", ["Ticket", "billing"], "note", 70),
-        ("vat", "Norway is computed with the wrong rate.", ["tickets"], "note", 80),
+        ("vat", "Norway is computed with the wrong rate.", ["ticket"], "note", 80),
         ("stay", "Billing stays on Postgres.", [], "decision", 2),
         ("roof", "The landlord repairs the roof in spring.", ["garden"], "note", 1),
     ]
@@ -227,3 +227,33 @@ def test_filters_hold_for_labels_and_nothing_hidden_is_listed(tickets, open_memo
     memory.save("The code of the safe is 4711.", key="safe", tags=["ticket"], sensitivity="secret")
     open_memory("bob").save("The ferry leaves at nine.", tags=["ticket"])
     assert found(memory, "all tickets") == [ids["slow"], ids["vat"]]
+
+
+def test_a_text_that_fits_the_question_is_not_hidden_by_a_list(tickets):
+    memory, _ = tickets
+    wanted = memory.save("On 14 March we met at the bank about the loan.").memory_id
+    question = "meeting on 14 March"
+    assert wanted in found(memory, question)
+    memory.save("See envelope 7711 in the cupboard.", tags=["meeting"])
+    assert wanted in found(memory, question)
+
+
+def test_the_exact_label_goes_before_its_singular(tickets):
+    memory, _ = tickets
+    news = memory.save("The gazette came late.", tags=["news"]).memory_id
+    memory.save("The broom stands in the shed.", tags=["new"])
+    assert found(memory, "all news") == [news]
+
+
+def test_one_text_said_twice_is_listed_once(open_memory, monkeypatch):
+    monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")
+    memory = open_memory(gate={"mode": "off"})
+    for key in ("one", "two", "three"):
+        memory.save("The gutter drips at the corner.", key=key, tags=["chore"])
+    other = memory.save("The fence needs paint.", key="fence", tags=["chore"]).memory_id
+    response = memory.search("all chores", limit=2)
+    assert len(response.results) == 2
+    assert other in {one.memory_id for one in response}
+    assert sum(len(one.duplicates) for one in response) == 2
+    again = replay(memory.journal.get(response.search_id).payload)
+    assert [one.memory_id for one in again.results] == [one.memory_id for one in response]

@@ -160,6 +160,9 @@ def test_any_text_is_read(text):
         ("all stories", ("stories", "storie", "story"), (None, TODAY), "", 0),
         ("my last 3 decisions", ("decisions", "decision"), (None, TODAY), "newest", 3),
         ("my last decision", ("decision",), (None, TODAY), "newest", 1),
+        ("my latest test", ("test",), (None, TODAY), "newest", 1),
+        ("Entscheidungen", ("entscheidungen", "entscheidung"), (None, TODAY), "", 0),
+        ("all Straße", ("strasse", "straße"), (None, TODAY), "", 0),
         ("Entscheidungen von letzter Woche", ("entscheidungen", "entscheidung"), LAST_WEEK, "", 0),
         ("quelles réunions en février ?", ("réunions", "réunion"), FEBRUARY, "", 0),
     ],
@@ -178,7 +181,18 @@ def test_one_word_beside_a_time_may_be_a_label(question, labels, days, order, mo
 
 @pytest.mark.parametrize(
     "question",
-    ["What did I note last week?", "tickets about billing", "decisions and tickets", "tickets from 2031", ""],
+    [
+        "What did I note last week?",
+        "tickets about billing",
+        "decisions and tickets",
+        "tickets from 2031",
+        "",
+        "all notes",
+        "show notes",
+        "note",
+        "my last invoice 4",
+        "my last mp3",
+    ],
 )
 def test_no_word_or_several_are_no_label(question):
     assert label_only(question, FRIDAY) is None
