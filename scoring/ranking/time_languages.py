@@ -152,8 +152,10 @@ class Language:
         return tuple(form for form in self._table.get(kind, "").split(";") if form)
 
     def every_form(self) -> Iterator[str]:
-        """Yield every word and form of the list."""
-        yield from (" ".join(_words_in(form)) for form in self._table.values())
+        """Yield every word and form of the list that may be in a time."""
+        other = ("plurals", "types", "counted")  # of labels, and of what is counted
+        forms = (form for kind, form in self._table.items() if kind not in other)
+        yield from (" ".join(_words_in(form)) for form in forms)
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
         yield from (f"{day}s" for day in self.weekdays)
 

@@ -39,6 +39,7 @@ class _Vocabulary:
         self.longest = sorted(self.all, key=len, reverse=True)
         endings = (f"{ending} ".split(" ")[:2] for ending in language.listed("plurals"))
         self.plurals = [(plural, singular) for plural, singular in endings]
+        self.types = dict(pair.split(" ") for pair in language.listed("types"))
 
     @cached_property
     def _orders(self) -> dict[str, re.Pattern[str]]:
@@ -91,15 +92,17 @@ class _Vocabulary:
         return next(iter(unknown)) if len(unknown) == 1 and not self.language.unspaced else ""
 
     def is_plural(self, word: str) -> bool:
-        """Whether a word may be a plural."""
-        return any(word.endswith(plural) for plural, _ in self.plurals)
+        """Whether a word may be a plural; one with a hash sign asks for all of its tag."""
+        return word.startswith("#") or any(word.endswith(plural) for plural, _ in self.plurals)
 
     def labels_of(self, plural: str) -> tuple[str, ...]:
-        """Return a word with what may be its singulars, also with a sharp s."""
+        """Return a word, what may be its singulars, and the type that it names."""
+        plural = plural.removeprefix("#")
         stems = ((plural.removesuffix(end), end, singular) for end, singular in self.plurals)
         singulars = [stem + new for stem, end, new in stems if stem + end == plural and len(stem) > 1]
         forms = (form for word in (plural, *singulars) for form in (word, word.replace("ss", "ß")))
-        return tuple(dict.fromkeys(forms))
+        named = [self.types[form] for form in (plural, *singulars) if form in self.types]
+        return tuple(dict.fromkeys((*forms, *named)))
 
     def rest(self, text: str) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others."""
@@ -195,12 +198,14 @@ def _label_only(question: str, today: date) -> TimeWords | None:
         if rest is not None and (asked is None or asked.since is None or asked.since <= today):
             labels = vocabulary.labels_of(label)
             asked = asked or TimeWords("", until=today)
-            one = bool(asked.order) and not vocabulary.is_plural(label)  # my last decision
-            found.append(asked._replace(labels=labels, most=asked.most or int(one)))
+            plural = vocabulary.is_plural(label)
+            one = bool(asked.order) and not plural  # my last decision
+            found.append(asked._replace(labels=labels, plural=plural, most=asked.most or int(one)))
     if not found:
         return None
     # A word alone may be of any language.
-    return found[0]._replace(labels=tuple(dict.fromkeys(chain(*(asked.labels for asked in found)))))
+    every = dict.fromkeys(chain(*(asked.labels for asked in found)))
+    return found[0]._replace(labels=tuple(every), plural=any(asked.plural for asked in found))
 
 
 def _time_and_rest(

@@ -57,6 +57,7 @@ class TimeWords(NamedTuple):
         language: of a question that asks when something is; empty where it names a time.
         most: memories that an `order` asks for, as in `my last 3 notes`; 0 if it names none.
         labels: tags or types of which one is asked for, as in `tickets from August`: the word, its singulars.
+        plural: Whether the word of the label may be a plural.
     """
 
     words: str
@@ -66,6 +67,7 @@ class TimeWords(NamedTuple):
     language: str = ""
     most: int = 0
     labels: tuple[str, ...] = ()
+    plural: bool = False
 
 
 class _Span(NamedTuple):

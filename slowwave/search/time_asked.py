@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,7 +16,7 @@ from slowwave.common import ids
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import SHOWN
 from slowwave.scoring.days import DAY, day_start
-from slowwave.scoring.ranking import Candidates, Ranking
+from slowwave.scoring.ranking import Candidates, Ranking, rank
 from slowwave.scoring.ranking.abstention import signal
 from slowwave.scoring.ranking.time_only import label_only, time_only
 from slowwave.scoring.ranking.time_words import time_words, without_expression
@@ -30,13 +31,15 @@ if TYPE_CHECKING:
     from slowwave.scoring.ranking.time_spans import TimeWords
     from slowwave.search.filters import Filters
 
-_LEAST: Final = 0.9
-"""Strength towards which those of the memories fall, so that the newest is first."""
+_STEP: Final = 0.1
+"""Range of the strengths of a list, so that the newest is first."""
+_LEAST: Final = 1.0 - _STEP
+"""Strength that those of a list exceed; what follows it has at most this."""
 _DUPLICATED: Final = 2
 """Memories read per result, so that duplicates leave enough (ratio)."""
-_BEST_OF_WORD: Final = 3  # chunks that fit the word of a label best (count)
+_NEAREST: Final = 3  # chunks nearest to the word of a label, one of which may have it (count)
 _LABELS: Final = ("tags", "memory_type")
-_NEWEST: Final = ("created_at", "updated_at", "memory_id")
+_ORDER: Final = ("created_at", "updated_at", "memory_id")
 
 
 def asked_candidates(
@@ -68,21 +71,24 @@ def asked_candidates(
     def is_near(found: SearchCandidates) -> bool:
         return signal(found.candidates, policy.key_weight) >= policy.abstention_floor
 
-    def fits(label: TimeWords) -> bool:
-        """Whether a text fits a label's word, or the query by more than its time."""
-        if not label.words and is_near(found):
+    def is_list(label: TimeWords) -> bool:
+        """Whether a query asks for the memories with a label rather than for a text."""
+        if label.plural:
             return True
-        word = label.labels[0]
-        of_word = found if query.casefold() == word else look(word, filters)
-        by_both = _nearest(found, 1) & _nearest(of_word, _BEST_OF_WORD)
-        return is_near(of_word) or (is_near(found) and bool(by_both))
+        of_word = found if query.casefold() == label.labels[0] else look(label.labels[0], filters)
+        if label.words and _have(of_word, label.labels):
+            return True
+        return not is_near(found) and not is_near(of_word)
 
     if not past and (asked := time_only(query, moment)):
         return _newest(space, namespace, filters, asked, limit), asked
     found = look(query, filters)
     label = None if past else label_only(query, moment)
-    if label is not None and not fits(label):
-        labelled = _newest(space, namespace, filters, label, limit)
+    if label is not None and is_list(label):
+        results = rank(found.candidates, policy, as_of=moment, limit=limit).results
+        others = {result.memory_id: found.candidates.chunk_ids[result.best] for result in results}
+        others = {} if label.most else others  # my last 2 decisions
+        labelled = _newest(space, namespace, filters, label, limit, others)
         if labelled.candidates.chunk_ids:
             return labelled, label
     # Words of time are in few texts, so a question with them fits less than one without.
@@ -94,11 +100,12 @@ def asked_candidates(
     return found, None
 
 
-def _nearest(found: SearchCandidates, size: int) -> set[str]:
-    """Return the memories of the best chunks of the vector channel."""
-    ranks = found.candidates.vector_rank
-    best = np.flatnonzero((ranks > 0) & (ranks <= size)).tolist()
-    return {found.candidates.memory_ids[at] for at in best}
+def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
+    """Whether one of the nearest memories has one of the labels."""
+    nearest = np.flatnonzero((found.candidates.vector_rank > 0) & (found.candidates.vector_rank <= _NEAREST))
+    rows = found.shown.select(["tags", "memory_type"]).take(nearest).to_pylist()
+    has = {name.casefold() for row in rows for name in (row["memory_type"], *(row["tags"] or ()))}
+    return not has.isdisjoint(labels)
 
 
 def of_days(filters: Filters, asked: TimeWords) -> Filters:
@@ -111,8 +118,9 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
 
 
 def _newest(
-    space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int
-) -> SearchCandidates:
+    space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int,
+    others: Mapping[str, str] = MappingProxyType({}),
+) -> SearchCandidates:  # fmt: skip
     """Return the newest or oldest memories that pass the filters, each with its first passage.
 
     The log holds their order as strengths of a phrase, so a replay needs no clock.
@@ -123,37 +131,45 @@ def _newest(
         filters: Filters of the search.
         asked: Days, order or label of the question.
         limit: Maximum memories (count).
+        others: Memories that follow the list unless it is empty, each with its best chunk.
     """
     start = time.perf_counter()
     signals = signals_in(space)
     where = condition(signals, namespace, of_days(filters, asked))
     where += f" AND {labelled(asked.labels)}" if asked.labels else ""
-    rows = space.store.scan("memories", where, columns=[*_NEWEST, *(_LABELS if asked.labels else ())])
+    rows = space.store.scan("memories", where, columns=[*_ORDER, *(_LABELS if asked.labels else ())])
     rows = _with_label(rows, asked.labels)
     newest_first = asked.order != "oldest"
-    newest = rows.sort(_NEWEST, descending=[newest_first, newest_first, False])
+    newest = rows.sort(_ORDER, descending=[newest_first, newest_first, False])
     newest = newest.head(min(limit, asked.most) if asked.most else _DUPLICATED * limit)
-    order = newest.select(chunk_id=pl.col("memory_id").map_elements(_first_chunk, pl.String))
+    listed = newest["memory_id"].to_list()
+    following = [chunk for memory, chunk in others.items() if listed and memory not in listed]
+    order = pl.DataFrame({"chunk_id": [*map(_first_chunk, listed), *following]}, {"chunk_id": pl.String})
     chunks = space.store.read_by(
         "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)
     )
     chunks = order.join(chunks, on="chunk_id", maintain_order="left")
     shown = with_tiers(chunks, signals.promoted(namespace)).select(SHOWN).to_arrow()
     names, size = chunks["memory_id"].to_list(), chunks.height
-    strengths = [1.0 - (1.0 - _LEAST) * place / max(size, 1) for place in range(size)]
+    strengths = [*_falling(1.0, len(listed)), *_falling(_LEAST, len(following))]
     phrase = " ".join((*asked.labels[:1], asked.words)).strip()
     pairs, every = signals.pairs(namespace), np.arange(size)
     same = same_as(names, chunks["text"].to_list(), chunks["title"].to_list(), shown, pairs.near, every)
     nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
     candidates = Candidates(
         chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
-        vector_rank=unranked, bm25_rank=unranked, ordinal=unranked,
+        vector_rank=unranked, bm25_rank=unranked, ordinal=chunks["ordinal"].cast(pl.Int64).to_numpy(),
         chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
         triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
         time_words=asked.words, same_as=same,
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
     return SearchCandidates(candidates, shown, 0.0, took, pairs=pairs)
+
+
+def _falling(highest: float, size: int) -> list[float]:
+    """Return strengths from `highest` on that stay above `_STEP` less."""
+    return [highest - _STEP * place / size for place in range(size)]
 
 
 def _with_label(rows: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
@@ -167,10 +183,16 @@ def _with_label(rows: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 
 def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:
-    """Return the ranking with each memory's confidence and a whole fit."""
+    """Return the ranking with each memory's confidence; what is listed fits as a whole."""
     confidence = confidence_of(found.shown)
+    strengths = found.candidates.triggers
     results = tuple(
-        replace(result, confidence=confidence[result.memory_id], fit=1.0) for result in ranking.results
+        replace(
+            result,
+            confidence=confidence[result.memory_id],
+            fit=1.0 if strengths[result.memory_id][1] > _LEAST else result.fit,
+        )
+        for result in ranking.results
     )
     return replace(ranking, results=results)
 

@@ -166,6 +166,7 @@ def test_a_time_that_nothing_fits_is_searched_in_its_days_without_its_words(word
 def tickets(open_memory, monkeypatch):
     """A home that abstains as it ships, with labelled notes: key, text, tags, type and age in days."""
     monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")
+    monkeypatch.delenv("SLOWWAVE_RANKING__CUT_SHARE")
     memory, now = open_memory(), datetime.now(UTC)
     notes = [
         ("loops", "Safari loops at login; clearing cookies helps.", ["ticket"], "note", 3),
@@ -227,6 +228,29 @@ def test_filters_hold_for_labels_and_nothing_hidden_is_listed(tickets, open_memo
     memory.save("The code of the safe is 4711.", key="safe", tags=["ticket"], sensitivity="secret")
     open_memory("bob").save("The ferry leaves at nine.", tags=["ticket"])
     assert found(memory, "all tickets") == [ids["slow"], ids["vat"]]
+
+
+def test_what_else_fits_a_question_follows_its_list(tickets):
+    memory, ids = tickets
+    other = memory.save("No tickets are issued at the counter of the ferry, only on board.").memory_id
+    response = memory.search("all tickets", explain=True)
+    listed = [ids["loops"], ids["slow"], ids["vat"]]
+    assert [one.memory_id for one in response] == [*listed, other]
+    assert [one.fit for one in response][:3] == ["strong"] * 3
+    assert response.results[3].fit != "strong"
+    assert all(
+        sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
+        for one in response
+    )
+    assert found(memory, "all tickets", limit=2) == listed[:2]
+    assert found(memory, "my last 2 tickets") == listed[:2]
+    assert found(memory, "tickets from 2001")[:1] == [other]
+
+
+def test_a_tag_with_its_sign_and_a_type_in_another_language_are_labels(tickets):
+    memory, ids = tickets
+    assert found(memory, "#garden") == [ids["roof"]]
+    assert found(memory, "alle Entscheidungen") == [ids["stay"]]
 
 
 def test_a_text_that_fits_the_question_is_not_hidden_by_a_list(tickets):

@@ -162,6 +162,8 @@ def test_any_text_is_read(text):
         ("my last decision", ("decision",), (None, TODAY), "newest", 1),
         ("my latest test", ("test",), (None, TODAY), "newest", 1),
         ("Entscheidungen", ("entscheidungen", "entscheidung"), (None, TODAY), "", 0),
+        ("#recipe", ("recipe",), (None, TODAY), "", 0),
+        ("Personen", ("personen", "person"), (None, TODAY), "", 0),
         ("all Straße", ("strasse", "straße"), (None, TODAY), "", 0),
         ("Entscheidungen von letzter Woche", ("entscheidungen", "entscheidung"), LAST_WEEK, "", 0),
         ("quelles réunions en février ?", ("réunions", "réunion"), FEBRUARY, "", 0),
