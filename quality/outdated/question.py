@@ -27,6 +27,9 @@ _NAME = re.compile(
 )
 _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
+_SIGNS = ".,;:!?()\"'"
+_CODE = re.compile(r"\d{1,2}[a-f]")
+_BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
 _NO_KEY = frozenset({""})
 _NONE: frozenset[str] = frozenset()
 MAX_WORDS = 65_536
@@ -213,6 +216,7 @@ def names_in(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1_024)
 def _question(text: str) -> Question:
+    text = _without_value(text)
     plain = _POLITE.sub("", text, count=1)
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
@@ -228,6 +232,24 @@ def _question(text: str) -> Question:
         asked=asked,
         names=names_in(plain),
     )
+
+
+def _without_value(text: str) -> str:
+    """Return a question whether a value holds, without that value; any other as it is.
+
+    A newer text that has another value answers it, too. The number of what it is about stays (*freezer 1*).
+    """
+    if not asked_words(text).is_of_state:
+        return text
+    words = [word.strip(_SIGNS).casefold() for word in text.split()]
+    _, number = numbered_name(" ".join(words[1:4]))
+    kept, follows = list[str](), False
+    for word, plain, after in zip(text.split(), words, [*words[1:], ""], strict=True):
+        of_name = bool(_CODE.fullmatch(plain)) or (plain == number and after not in UNITS)
+        is_value = plain in _TIME_WORDS or (any(map(str.isdigit, plain)) and not of_name)
+        follows = is_value or (follows and (plain in UNITS or plain in _BEHIND_A_NUMBER))
+        kept += [] if follows else [word]
+    return " ".join(kept)
 
 
 def _units(words: list[str]) -> frozenset[str]:
