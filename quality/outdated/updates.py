@@ -99,7 +99,7 @@ def outdated_memories(
     if question.names_subject:
         following = _by_their_own_words(question, passages) | following
     return {
-        memory: Outdated(_last(memory, following).memory_id, after.moment, after.memory_id)
+        memory: Outdated(last_of(memory, following).memory_id, after.moment, after.memory_id)
         for memory, after in following.items()
     }
 
@@ -386,7 +386,7 @@ def _stated(text: str) -> set[tuple[str, str]]:
     return {(value.kind, value.value) for value in statements_of(text).values if not value.is_former}
 
 
-def _last(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
+def last_of(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     """Return the end of a chain of updates; a chain only goes forward in time."""
     passage = newest[memory]
     while passage.memory_id in newest:

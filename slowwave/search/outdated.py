@@ -13,7 +13,14 @@ from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.statements import may_tell_more
-from slowwave.quality.outdated.updates import DatedPassage, Outdated, may_be_replaced, outdated_memories
+from slowwave.quality.outdated.updates import (
+    DatedPassage,
+    Outdated,
+    first_newer,
+    last_of,
+    may_be_replaced,
+    outdated_memories,
+)
 from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
@@ -66,6 +73,26 @@ def outdated_candidates(
             found = outdated_memories(question, near.of(dates, now), more.of(dates, now))
     likely = likely_changes(question, passages)
     return found, {older: newer for older, newer in likely.items() if older not in found}
+
+
+def outdated_listed(shown: pa.Table, now: datetime | None) -> dict[str, Outdated]:
+    """Return the newer memories of listed ones with an outdated value; a list asks about no subject.
+
+    Args:
+        shown: Columns of the first passage of each memory.
+        now: As of `outdated_candidates`.
+    """
+    passages = _Passages(shown, list(range(shown.num_rows))).of({}, now)
+    following = {
+        own.memory_id: newer
+        for own in passages
+        if may_be_replaced(own.text)
+        and (newer := first_newer([own], [one for one in passages if one != own]))
+    }
+    return {
+        memory: Outdated(last_of(memory, following).memory_id, after.moment, after.memory_id)
+        for memory, after in following.items()
+    }
 
 
 class _Passages:

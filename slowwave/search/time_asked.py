@@ -22,6 +22,7 @@ from slowwave.scoring.ranking.time_only import label_only, time_only
 from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.words import stems
 from slowwave.search.filters import labelled
+from slowwave.search.outdated import outdated_listed
 from slowwave.search.searcher import SearchCandidates, Searcher, same_as
 from slowwave.search.signals import condition, confidence_of, signals_in
 from slowwave.store.tenancy import within
@@ -81,14 +82,14 @@ def asked_candidates(
         return not is_near(found) and not is_near(of_word)
 
     if not past and (asked := time_only(query, moment)):
-        return _newest(space, namespace, filters, asked, limit), asked
+        return _newest(space, namespace, filters, asked, limit, moment), asked
     found = look(query, filters)
     label = None if past else label_only(query, moment)
     if label is not None and is_list(label):
         results = rank(found.candidates, policy, as_of=moment, limit=limit).results
         others = {result.memory_id: found.candidates.chunk_ids[result.best] for result in results}
         others = {} if label.most else others  # my last 2 decisions
-        labelled = _newest(space, namespace, filters, label, limit, others)
+        labelled = _newest(space, namespace, filters, label, limit, moment, others)
         if labelled.candidates.chunk_ids:
             return labelled, label
     # Words of time are in few texts, so a question with them fits less than one without.
@@ -119,7 +120,7 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
 
 def _newest(
     space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int,
-    others: Mapping[str, str] = MappingProxyType({}),
+    now: datetime, others: Mapping[str, str] = MappingProxyType({}),
 ) -> SearchCandidates:  # fmt: skip
     """Return the newest or oldest memories that pass the filters, each with its first passage.
 
@@ -131,6 +132,7 @@ def _newest(
         filters: Filters of the search.
         asked: Days, order or label of the question.
         limit: Maximum memories (count).
+        now: Moment of the search; a value of a later day replaces none yet.
         others: Memories that follow the list unless it is empty, each with its best chunk.
     """
     start = time.perf_counter()
@@ -155,6 +157,7 @@ def _newest(
     phrase = " ".join((*asked.labels[:1], asked.words)).strip()
     pairs, every = signals.pairs(namespace), np.arange(size)
     same = same_as(names, chunks["text"].to_list(), chunks["title"].to_list(), shown, pairs.near, every)
+    outdated = outdated_listed(shown, now)
     nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
     candidates = Candidates(
         chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
@@ -162,9 +165,10 @@ def _newest(
         chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
         triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
         time_words=asked.words, same_as=same,
+        outdated={memory: update.following for memory, update in outdated.items()},
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
-    return SearchCandidates(candidates, shown, 0.0, took, pairs=pairs)
+    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs)
 
 
 def _falling(highest: float, size: int) -> list[float]:

@@ -247,6 +247,19 @@ def test_what_else_fits_a_question_follows_its_list(tickets):
     assert found(memory, "tickets from 2001")[:1] == [other]
 
 
+def test_a_list_marks_an_outdated_value(tickets):
+    memory, _ = tickets
+    now = datetime.now(UTC)
+    old = memory.save(
+        "The upload limit is 25 MB.", memory_type="fact", created_at=now - timedelta(days=9)
+    ).memory_id
+    new = memory.save("The upload limit was raised to 50 MB.", memory_type="fact").memory_id
+    response = memory.search("all facts")
+    assert [one.memory_id for one in response] == [new, old]
+    assert [one.outdated_by for one in response] == ["", new]
+    assert response.results[1].valid_until is not None
+
+
 def test_a_tag_with_its_sign_and_a_type_in_another_language_are_labels(tickets):
     memory, ids = tickets
     assert found(memory, "#garden") == [ids["roof"]]
