@@ -257,7 +257,7 @@ def _print_end(response: SearchResponse, short: str) -> None:
     if response.abstained:
         out.print(
             "No result is near enough to be an answer. [dim]`slowwave explain` shows the "
-            "candidates; with ranking.abstention_floor = 0, --include-weak returns them.[/]"
+            "candidates, `slowwave list` all memories.[/]"
         )
     elif response.nothing:
         say(response.nothing.message)
