@@ -205,7 +205,7 @@ def _label_only(question: str, today: date) -> TimeWords | None:
         return None
     # A word alone may be of any language.
     every = dict.fromkeys(chain(*(asked.labels for asked in found)))
-    return found[0]._replace(labels=tuple(every), plural=any(asked.plural for asked in found))
+    return found[0]._replace(labels=tuple(every))
 
 
 def _time_and_rest(

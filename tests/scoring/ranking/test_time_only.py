@@ -198,3 +198,10 @@ def test_one_word_beside_a_time_may_be_a_label(question, labels, days, order, mo
 )
 def test_no_word_or_several_are_no_label(question):
     assert label_only(question, FRIDAY) is None
+
+
+@pytest.mark.parametrize(("word", "plural"), [("crane", False), ("kitchen", False), ("tickets", True)])
+def test_a_word_alone_is_a_plural_by_the_first_language_alone(word, plural):
+    asked = label_only(word, FRIDAY)
+    assert asked is not None
+    assert asked.plural == plural
