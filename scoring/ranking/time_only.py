@@ -37,8 +37,7 @@ class _Vocabulary:
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
-        endings = (f"{ending} ".split(" ")[:2] for ending in language.listed("plurals"))
-        self.plurals = [(plural, singular) for plural, singular in endings]
+        self.plurals = [ending.partition(" ")[::2] for ending in language.listed("plurals")]
         self.types = dict(pair.split(" ") for pair in language.listed("types"))
 
     @cached_property
@@ -190,17 +189,15 @@ def _label_only(question: str, today: date) -> TimeWords | None:
         return None
     found: list[TimeWords] = []
     for vocabulary in _vocabularies():
-        label = vocabulary.label_in(words)
-        without = re.sub(rf"(?<!\w){re.escape(label)}(?!\w)", _LABEL, text, count=1)
-        if not label or _LABEL not in without:
+        if not (label := vocabulary.label_in(words)):
             continue
+        without, is_word = re.subn(rf"(?<!\w){re.escape(label)}(?!\w)", _LABEL, text, count=1)
         asked, rest = _time_and_rest(vocabulary, without, today)
-        if rest is not None and (asked is None or asked.since is None or asked.since <= today):
-            labels = vocabulary.labels_of(label)
-            asked = asked or TimeWords("", until=today)
+        asked = asked or TimeWords("", until=today)
+        if is_word and rest is not None and (asked.since is None or asked.since <= today):
             plural = vocabulary.is_plural(label)
-            one = bool(asked.order) and not plural  # my last decision
-            found.append(asked._replace(labels=labels, plural=plural, most=asked.most or int(one)))
+            most = asked.most or int(bool(asked.order) and not plural)  # my last decision
+            found.append(asked._replace(labels=vocabulary.labels_of(label), plural=plural, most=most))
     if not found:
         return None
     # A word alone may be of any language.

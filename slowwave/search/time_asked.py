@@ -76,10 +76,11 @@ def asked_candidates(
         """Whether a query asks for the memories with a label rather than for a text."""
         if label.plural:
             return True
+        if not label.words and is_near(found):
+            return False
         of_word = found if query.casefold() == label.labels[0] else look(label.labels[0], filters)
-        if label.words and _have(of_word, label.labels):
-            return True
-        return not is_near(found) and not is_near(of_word)
+        has_label = bool(label.words) and _have(of_word, label.labels)
+        return has_label or not (is_near(found) or is_near(of_word))
 
     if not past and (asked := time_only(query, moment)):
         return _newest(space, namespace, filters, asked, limit, moment), asked

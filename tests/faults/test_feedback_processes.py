@@ -103,7 +103,7 @@ def said_in(*files: Path) -> list[list[Any]]:
 
 
 def counted(said: list[list[Any]]) -> dict[str, Counter[str]]:
-    """What was said of each memory, how often; of one's ratings of a search the last."""
+    """Count the ratings and uses of each memory; of one's ratings of a search only the last counts."""
     counts: dict[str, Counter[str]] = {}
     rated: dict[tuple[str, ...], str] = {}
     for kind, _, *more in said:

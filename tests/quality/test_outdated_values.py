@@ -99,6 +99,24 @@ def marked(question, old, new, **labels):
         ("Wann ist das Fest?", "Das Fest ist am 12. März.", "Das Fest wurde auf den 19. März verschoben."),
         ("¿Cuándo es la reunión?", "La reunión es el martes.", "La reunión ahora es el jueves."),
         ("Où habite Claire ?", "Claire habite à Nantes.", "Claire a déménagé à Rennes."),
+        (
+            "is the dentist appointment on 3 December?",
+            "The dentist appointment is on 3 December at 9:00.",
+            "The dentist appointment was moved to 10 December at 9:00.",
+        ),
+        ("Is the stand-up at 9:30?", "The stand-up is at 9:30 every day.", "The stand-up is now at 10:00."),
+        (
+            "is the upload limit 25 MB?",
+            "The upload limit is 25 MB.",
+            "The upload limit was raised to 50 MB.",
+        ),
+        ("Does the shop close at 18:00?", "The shop closes at 18:00.", "The shop closes at 19:00 now."),
+        ("Is the meeting in room 4?", "The meeting is in room 4.", "The meeting was moved to room 7."),
+        (
+            "ist die Miete 900 Euro?",
+            "Die Miete ist 900 Euro im Monat.",
+            "Die Miete ist jetzt 950 Euro im Monat.",
+        ),
     ],
 )
 def test_a_newer_value_of_the_same_attribute_replaces_an_older_one(question, old, new):
@@ -166,45 +184,6 @@ def test_pairs_that_only_look_like_an_update_are_not_marked(question, old, new):
 
 OLD, NEW = "The API limit is 60 requests a minute.", "We raised the API limit to 100 requests a minute."
 LIMIT = "What is the API limit?"
-
-
-@pytest.mark.parametrize(
-    ("question", "old", "new"),
-    [
-        (
-            "is the dentist appointment on 3 December?",
-            "The dentist appointment is on 3 December at 9:00.",
-            "The dentist appointment was moved to 10 December at 9:00.",
-        ),
-        ("Is the stand-up at 9:30?", "The stand-up is at 9:30 every day.", "The stand-up is now at 10:00."),
-        (
-            "is the upload limit 25 MB?",
-            "The upload limit is 25 MB.",
-            "The upload limit was raised to 50 MB.",
-        ),
-        ("Does the shop close at 18:00?", "The shop closes at 18:00.", "The shop closes at 19:00 now."),
-        ("Is the meeting in room 4?", "The meeting is in room 4.", "The meeting was moved to room 7."),
-        (
-            "ist die Miete 900 Euro?",
-            "Die Miete ist 900 Euro im Monat.",
-            "Die Miete ist jetzt 950 Euro im Monat.",
-        ),
-    ],
-)
-def test_a_question_whether_an_older_value_holds_is_answered_by_a_newer_one(question, old, new):
-    assert marked(question, old, new) == {"old": "new"}
-
-
-@pytest.mark.parametrize(
-    ("question", "old", "new"),
-    [
-        ("Is freezer 1 at -80?", "Freezer 1 is at -80 degrees.", "Freezer 2 is now at -60 degrees."),
-        ("Is class 5a in room 12?", "Class 5a is in room 12.", "Class 6b is now in room 14."),
-        ("is Anna's birthday on 4 May?", "Anna's birthday is on 4 May.", "Anna moved to Graz."),
-    ],
-)
-def test_a_question_whether_a_value_holds_keeps_the_number_of_what_it_is_about(question, old, new):
-    assert marked(question, old, new) == {}
 
 
 def test_values_of_another_sensitivity_or_another_title_are_not_compared():
