@@ -165,7 +165,7 @@ def _newest(
         vector_rank=unranked, bm25_rank=unranked, ordinal=chunks["ordinal"].cast(pl.Int64).to_numpy(),
         chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
         triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
-        time_words=asked.words, same_as=same,
+        time_words=phrase, same_as=same,
         outdated={memory: update.following for memory, update in outdated.items()},
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3

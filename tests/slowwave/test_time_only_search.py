@@ -205,6 +205,8 @@ def test_a_label_that_no_text_fits_lists_its_memories(tickets, question, keys):
     assert [one.memory_id for one in response] == [ids[key] for key in keys]
     for one in response:
         assert one.fit == "strong"
+        phrase = {row.term for row in one.explanation.contributions if row.field == "dates"}
+        assert len(phrase) == 1  # no trigger phrase of the memory
         assert sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
     again = replay(memory.journal.get(response.search_id).payload)
     assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
