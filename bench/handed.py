@@ -12,16 +12,23 @@ of ten beside the cut one.
 ``exact`` counts lists that are just right; ``silent`` counts questions that no memory answers and that got
 no result. ``all``: no cut. ``top 1``: the first result. ``floor``: every result whose best cosine exceeds
 the fixed floor that fits these data best, so in-sample. ``shipped``: as the memory ships.
+
+The last table needs no folder: the notes of `updates.py`, a home each, get their own questions and those of
+the others. ``found`` is the share of own questions that return one of their two notes. ``silent`` is the
+share of the others' questions without results; a few are about something that this home has, too. ``no
+floor`` is without the floor of the best fit.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import updates
 from _data import labelled, lines, space_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
 
@@ -61,6 +68,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     ]
     if rows:
         tables["recall and tokens"] = rows, "words of the returned texts beside those of the whole list"
+    others = list(of_others(arguments.model))
+    tables["questions of another home"] = others, f"limit {LIMIT}, {arguments.model}"
     reports("handed", tables)
 
 
@@ -145,6 +154,30 @@ def _row(asked: Sequence[Case], cut: Callable[[Case], Shown], pinned: set[str]) 
         "precision": round(float(np.mean(precision)), 3), "recall": round(float(np.mean(recall)), 3),
         "exact": exact, "of": len(precision), "silent": silent, "without": nothing,
     }  # fmt: skip
+
+
+def of_others(model: str) -> Iterator[dict[str, Any]]:
+    """Return, for each set of notes, what its own questions find and how often others' find nothing."""
+    sets = {name: updates.cases_of(file, halved=False) for name, file in updates.CASES.items()}
+    with tempfile.TemporaryDirectory() as homes, bars():
+        for name, (notes, own) in sets.items():
+            (memory,) = updates.fill(Path(homes, name), model, notes).values()
+            others = [query for one, (_, queries) in sets.items() if one != name for query in queries]
+            shipped = memory.policy
+            for cut, policy in (("no floor", replace(shipped, fit_floor=0.0)), ("shipped", shipped)):
+                memory._space.__dict__["policy"] = policy
+                found = [
+                    not {result.source for result in memory.search(query["text"], limit=LIMIT)}.isdisjoint(
+                        (*query["outdated"], *query["updated"])
+                    )
+                    for query in own
+                ]
+                silent = [not memory.search(query["text"], limit=LIMIT).results for query in others]
+                yield {
+                    "set": name, "cut": cut, "found": round(float(np.mean(found)), 3), "of": len(own),
+                    "silent": round(float(np.mean(silent)), 3), "others": len(others),
+                }  # fmt: skip
+            memory.close()
 
 
 def compare(folder: Path, model: str, cache: Path | None, most: int) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def _rows(
             home = arguments.cache / f"updates-{name}-{arguments.model}"
         else:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "home"
-        spaces = _fill(home, arguments.model, notes)
+        spaces = fill(home, arguments.model, notes)
         for memory in spaces.values():
             stack.callback(memory.close)
         for order in ("nothing", "newest first", "rule"):
@@ -185,7 +185,7 @@ def _rows(
     return rows
 
 
-def _fill(home: Path, model: str, notes: Rows) -> dict[str, Memory]:
+def fill(home: Path, model: str, notes: Rows) -> dict[str, Memory]:
     """One memory per namespace, in one home; a home of an earlier run is read again."""
     by_space: dict[str, list[dict[str, Any]]] = {}
     for number, note in enumerate(notes):

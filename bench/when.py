@@ -56,7 +56,7 @@ def measure(folder: Path, arguments: Any) -> list[dict[str, Any]]:  # noqa: ANN4
     with bars(), opened(collection, arguments.model, cache=arguments.cache) as spaces:
         for query in collection.answerable()[: arguments.queries]:
             memory = spaces[space_of(query)]
-            policy = replace(memory.policy, abstention_floor=0.0, cut_share=0.0)
+            policy = replace(memory.policy.with_weak, abstention_floor=0.0)
             if arguments.weight is not None:
                 policy = replace(policy, time_weight=arguments.weight)
             found = searcher_in(memory.home).find(memory.namespace, query["text"], 100, now=now)

@@ -142,6 +142,10 @@ class RankingPolicy:
         "Minimum signal of a search. Below it the search abstains and returns no results. 0: never abstain",
         0, 1, rule="3.9", of_model=True, stage="abstention",
     )] = 0.0
+    fit_floor: Annotated[float, Parameter(
+        "Minimum of the best fit of a search. Below it the search abstains, too. 0: none",
+        0, 1, rule="3.9", before=0.0, of_model=True,
+    )] = 0.0
     cut_share: Annotated[float, Parameter(
         "Minimum fit of a result, as a share of the best fit of the search; weaker ones are not returned. "
         "0: no cut", 0, 1, rule="3.9", before=0.0, of_model=True,
@@ -194,12 +198,17 @@ class RankingPolicy:
     @property
     def complete(self) -> RankingPolicy:
         """Return the policy without abstention and cut, for the complete order of a search."""
-        return replace(self.uncut, abstention_floor=0.0)
+        return replace(self.uncut, abstention_floor=0.0, fit_floor=0.0)
 
     @property
     def uncut(self) -> RankingPolicy:
         """Return the policy without cut and collapsed duplicates, for metrics of an order."""
         return replace(self, cut_share=0.0, collapse_duplicates=False)
+
+    @property
+    def with_weak(self) -> RankingPolicy:
+        """Return the policy that returns results however little they fit."""
+        return replace(self, cut_share=0.0, fit_floor=0.0)
 
     @classmethod
     def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:

@@ -151,6 +151,7 @@ def _own_environment() -> Iterator[None]:
         "SLOWWAVE_GATE__MIN_QUALITY": "0",
         "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
         "SLOWWAVE_RANKING__CUT_SHARE": "0",
+        "SLOWWAVE_RANKING__FIT_FLOOR": "0",
     }
     yield
     os.environ.clear()

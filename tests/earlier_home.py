@@ -60,10 +60,10 @@ FRACTION = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 
 OF_THEN = {
     "SLOWWAVE_STORE__SNAPSHOT_MB": "0", "SLOWWAVE_RANKING__FEEDBACK_SCOPE": "memory",
-    "SLOWWAVE_RANKING__KEY_WEIGHT": "0.4",
+    "SLOWWAVE_RANKING__KEY_WEIGHT": "0.4", "SLOWWAVE_RANKING__FIT_FLOOR": "0",
 }  # fmt: skip
 """Settings of what was fixed then: words were weighed by the table of all namespaces, ratings counted for
-their memory in every search, and search keys for .4."""
+their memory in every search, search keys for .4, and the best fit had no floor."""
 CLEANED = "| versions_removed | bytes_removed |"
 _COUNTS = re.compile(r"\| \d+ \| \d+ \|$", re.MULTILINE)
 
@@ -154,6 +154,7 @@ def _rank_as_then(home: Path) -> None:
         said = json.loads(file.read_text())
         said["policy"].setdefault("feedback_scope", "memory")
         said["policy"].setdefault("key_weight", 0.4)
+        said["policy"].setdefault("fit_floor", 0.0)
         file.write_text(json.dumps(said))
 
 

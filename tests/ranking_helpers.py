@@ -182,6 +182,7 @@ policies = st.builds(
     bm25_reach=st.floats(1, 9) | st.just(float("inf")),
     abstention_floor=st.floats(0, 1) | st.just(0.0),
     cut_share=st.floats(0, 1) | st.just(0.0),
+    fit_floor=st.floats(0, 0.5) | st.just(0.0),
     collapse_duplicates=st.booleans(),
     rerank_weight=st.floats(0, 1) | st.just(0.0),
     rerank_top=st.integers(0, 30),

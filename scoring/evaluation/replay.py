@@ -14,7 +14,7 @@ from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.abstention import signals
 from slowwave.scoring.ranking.candidates import RATED
 from slowwave.scoring.ranking.columns import CHANNELS, Columns
-from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories
+from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories, fits_weakly
 
 __all__ = ["RESULTS", "Batch", "Variant", "abstentions", "replay"]
 
@@ -127,13 +127,17 @@ def abstentions(batch: Batch, variants: Sequence[Variant]) -> pl.DataFrame:
         columns = batch.columns.without(variant.without)
         has_candidates = columns.starts[1:] > columns.starts[:-1]
         signal = np.where(has_candidates, signals(columns, variant.policy.key_weight), 0.0)
+        abstained = signal < variant.policy.abstention_floor
+        if variant.policy.fit_floor and has_candidates.any():
+            scored = ScoredMemories(columns, variant.policy)
+            abstained |= fits_weakly(scored, columns, variant.policy)
         parts.append(
             pl.DataFrame(
                 {
                     "search": np.arange(len(batch)),
                     "variant": pl.repeat(variant.name, len(batch), dtype=pl.String, eager=True),
                     "signal": signal,
-                    "abstained": has_candidates & (signal < variant.policy.abstention_floor),
+                    "abstained": has_candidates & abstained,
                 }
             )
         )

@@ -230,7 +230,7 @@ class CutList:
         self, scored: ScoredMemories, columns: Columns, policy: RankingPolicy, limit: Integers
     ) -> None:
         self.signal = signals(columns, policy.key_weight)
-        self.abstained = self.signal < policy.abstention_floor
+        self.abstained = (self.signal < policy.abstention_floor) | fits_weakly(scored, columns, policy)
         self.order = scored.order()
         weak = scored.weak
         room = np.where(self.abstained, 0, limit)
@@ -262,6 +262,22 @@ def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
         best = greatest(np.where(of_time, fit, 0.0), columns.starts)[columns.search]
         least = np.where(of_time, np.maximum(share * best, LEAST_OF_TIME * least), least)
     return (fit < least) | (fit <= 0.0)
+
+
+def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy) -> Flags:
+    """Return whether the best fit of each search is below the floor, (n,).
+
+    The floor belongs to the embedding model, so it counts as far as the model knows the query's language.
+    Half of it is enough where a memory is of the time that the query asks for.
+    """
+    if not policy.fit_floor:
+        return np.zeros(len(columns), dtype=np.bool_)
+    floor = policy.fit_floor * columns.vector_say
+    of_time = columns.time >= 1.0
+    if policy.time_weight and of_time.any():
+        is_timed = greatest(np.where(of_time, scored.fit, 0.0), columns.starts) > 0.0
+        floor = np.where(is_timed, LEAST_OF_TIME, 1.0) * floor
+    return greatest(scored.fit, columns.starts) < floor
 
 
 def _repeated(ordered: Integers, label: Integers) -> Flags:

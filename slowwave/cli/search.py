@@ -111,14 +111,14 @@ def explain(
     """Search, and explain every score: its parts, applied feedback, results left out."""
     with open_namespace(namespace, known=True) as memory:
         response = memory.search(query, limit=limit, explain=True, **wanted)
-        floor, name = memory.policy.abstention_floor, memory.policy.name
+        policy = memory.policy
         short = _short(memory, response)
     if plain:
         return Output(response.to_dict, lambda: _print_words(response, account=True))
 
     def show() -> None:
         out.print(f"[bold]{_line(query)}[/]", highlight=False)
-        header = f"policy {name} {response.policy} · namespace {response.namespace}"
+        header = f"policy {policy.name} {response.policy} · namespace {response.namespace}"
         out.print(f"[dim]{_line(header)}[/]\n", highlight=False)
         _print_unknown(response)
         _print_bars(response)
@@ -126,8 +126,9 @@ def explain(
             if result.explanation is not None:
                 _print_breakdown(result, result.explanation)
         _print_not_shown(response)
-        signal_text = f"signal {response.signal:.3f}; the policy abstains below {floor:.3f}"
-        say(signal_text, "dim")
+        of_fit = f", and if the best fit is below {policy.fit_floor:.3f}" if policy.fit_floor else ""
+        floors = f"{policy.abstention_floor:.3f}{of_fit}"
+        say(f"signal {response.signal:.3f}; the policy abstains below {floors}", "dim")
         _print_end(response, short)
 
     return Output(response.to_dict, show)

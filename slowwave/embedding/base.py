@@ -54,6 +54,7 @@ class ModelProfile:
         recall_distance: Maximum cosine distance at which a short memory is recalled (rule 3.5).
         abstention_floor: Signal below which a search abstains (rule 3.9); 0 if not measured.
         cut_share: Share of the best fit below which a result is not returned (rule 3.9); 0 if not measured.
+        fit_floor: Best fit below which a search abstains, too (rule 3.9); 0 if not measured.
         same_question: Cosines of two questions between which the evidence of one counts for the other from
             not at all to fully (rules 7.2 and 8.1).
         cased: Whether letter case changes a question's vector much; then past questions are stored and looked
@@ -66,6 +67,7 @@ class ModelProfile:
     recall_distance: float = 0.20
     abstention_floor: float = 0.0
     cut_share: float = 0.0
+    fit_floor: float = 0.0
     same_question: tuple[float, float] = (0.83, 0.93)
     cased: bool = False
 
@@ -90,7 +92,9 @@ class NamedModel:
 MODELS: Final = {
     "bge-small-en-v1.5": NamedModel(
         "bundled.BundledEmbedder",
-        ModelProfile(vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.6),
+        ModelProfile(
+            vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.6, fit_floor=0.14
+        ),
     ),
     "wordllama-256": NamedModel(
         "static.WordLlamaEmbedder",
@@ -101,6 +105,7 @@ MODELS: Final = {
             recall_distance=0.28,
             abstention_floor=0.2,
             cut_share=0.55,
+            fit_floor=0.08,
             same_question=(0.77, 0.88),
             cased=True,
         ),

@@ -171,6 +171,7 @@ class Workspace(OpenHome):
             sparse_distance=model.recall_distance,
             abstention_floor=model.abstention_floor,
             cut_share=model.cut_share,
+            fit_floor=model.fit_floor,
         )
 
     def policy_of(self, file: Path) -> RankingPolicy:

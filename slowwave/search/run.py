@@ -77,13 +77,13 @@ def search(
             space, searcher, namespace, query, depth(space, limit), filters, moment,
             limit=limit, past=as_of is not None,
         )  # fmt: skip
-    policy = replace(space.policy, cut_share=0.0) if include_weak or asked else space.policy
+    policy = space.policy.with_weak if include_weak or asked else space.policy
     policy = replace(policy, rerank_weight=0.0) if asked else policy
     fetched = time.perf_counter()
     search_id = ids.new_event_id()
     other = _other(space, candidates, search_id) if log and as_of is None and not asked else None
     if other is not None and include_weak:
-        other = replace(other, cut_share=0.0)
+        other = other.with_weak
     candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):

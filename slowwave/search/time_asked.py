@@ -17,7 +17,6 @@ from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import SHOWN
 from slowwave.scoring.days import DAY, day_start
 from slowwave.scoring.ranking import Candidates, Ranking, rank
-from slowwave.scoring.ranking.abstention import signal
 from slowwave.scoring.ranking.time_only import label_only, time_only
 from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.words import stems
@@ -70,7 +69,8 @@ def asked_candidates(
         return searcher.find(namespace, text, size, filters, moment)
 
     def is_near(found: SearchCandidates) -> bool:
-        return signal(found.candidates, policy.key_weight) >= policy.abstention_floor
+        ranking = rank(found.candidates, policy, as_of=moment, limit=0)
+        return len(found.candidates) > 0 and not ranking.abstained
 
     def is_list(label: TimeWords) -> bool:
         """Whether a query asks for the memories with a label rather than for a text."""

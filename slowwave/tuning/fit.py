@@ -175,6 +175,7 @@ def fit(collections: Sequence[Labelled], present: RankingPolicy, *, name: str = 
         best,
         abstention_floor=floor,
         cut_share=present.cut_share,
+        fit_floor=present.fit_floor,
         collapse_duplicates=present.collapse_duplicates,
     )
     policies = {

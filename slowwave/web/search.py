@@ -56,7 +56,7 @@ def again(request: PageRequest, kept: KeptSearch) -> ShownPage:
         "legend": _legend(response),
         "fits_apart": _is_apart([result.fit for result in response.results]),
         "nothing": _nothing(request, response),
-        "floor": request.memory.policy.abstention_floor,
+        "policy": request.memory.policy,
     })  # fmt: skip
 
 

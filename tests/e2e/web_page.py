@@ -40,6 +40,7 @@ needs_chromium = pytest.mark.skipif(
 
 AS_FOR_EVERY_TEST = {
     "SLOWWAVE_GATE__MODE": "enforce", "SLOWWAVE_GATE__MIN_QUALITY": "0", "SLOWWAVE_RANKING__CUT_SHARE": "0",
+    "SLOWWAVE_RANKING__FIT_FLOOR": "0",
 }  # fmt: skip
 
 

@@ -72,6 +72,7 @@ def environment(**more: str) -> dict[str, str]:
         "SLOWWAVE_GATE__MIN_QUALITY": "0",
         "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
         "SLOWWAVE_RANKING__CUT_SHARE": "0",
+        "SLOWWAVE_RANKING__FIT_FLOOR": "0",
     }
     return {**clean, **same, "PYTHONPATH": path, "SLOWWAVE_EMBEDDING__MODEL": MODEL, **more}
 

@@ -79,7 +79,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Setti
     write_policy(bad, replace(RankingPolicy(), name="bad", fusion="convex", vector_weight=0.0), {})
     home = make_home(place / "home").home
     with (home / "slowwave.toml").open("a") as file:
-        file.write("[ranking]\ncut_share = 0.0\n")  # also outside the environment of a test
+        file.write("[ranking]\ncut_share = 0.0\nfit_floor = 0.0\n")  # also outside the environment of a test
     plain = load(home)
     turns = load(plain.home, evaluation={"interleave": bad})
     for namespace in ("ada", "bob"):

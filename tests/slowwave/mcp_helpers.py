@@ -117,6 +117,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         "SLOWWAVE_GATE__MIN_QUALITY": "0",
         "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
         "SLOWWAVE_RANKING__CUT_SHARE": "0",
+        "SLOWWAVE_RANKING__FIT_FLOOR": "0",
         "SLOWWAVE_RECONSOLIDATION__POLICY": "guarded",
         **more,
     }

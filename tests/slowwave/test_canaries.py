@@ -48,6 +48,7 @@ def made(
             "GATE__MIN_QUALITY": "0",
             "RANKING__ABSTENTION_FLOOR": "0",
             "RANKING__CUT_SHARE": "0",
+            "RANKING__FIT_FLOOR": "0",
         }.items():
             patch.setenv(f"SLOWWAVE_{name}", value)
         patch.setattr("slowwave.embedding.load_embedder", lambda *_: fast_embedder)

@@ -38,6 +38,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs a command on `home`, as a person without settings of their own."""
     monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR", raising=False)
     monkeypatch.delenv("SLOWWAVE_RANKING__CUT_SHARE", raising=False)
+    monkeypatch.delenv("SLOWWAVE_RANKING__FIT_FLOOR", raising=False)
 
     def run_(*words: str, **variables: str) -> str:
         done = CliRunner().invoke(app, ["--home", str(home), *words], env=variables)

@@ -487,13 +487,14 @@ def test_settings_of_the_ranking_reach_the_policy(open_memory, tmp_path, monkeyp
              "sparse_recall": False, "abstention_floor": 0.12, "rerank_weight": 0.13}  # fmt: skip
     policy = open_memory(path=tmp_path / "h", ranking=given).policy
     assert {name: getattr(policy, name) for name in given} == given
-    for name in ("ABSTENTION_FLOOR", "CUT_SHARE"):  # which the tests have for one another
+    for name in ("ABSTENTION_FLOOR", "CUT_SHARE", "FIT_FLOOR"):  # which the tests have for one another
         monkeypatch.delenv(f"SLOWWAVE_RANKING__{name}")
     model = profile("wordllama-256")
     assert model.abstention_floor > 0
     assert model.cut_share > 0
+    assert model.fit_floor > 0
     plain = open_memory(path=tmp_path / "p").policy
-    of_model = ("vector_weight", "cosine_floor", "abstention_floor", "cut_share")
+    of_model = ("vector_weight", "cosine_floor", "abstention_floor", "cut_share", "fit_floor")
     assert [getattr(plain, name) for name in of_model] == [getattr(model, name) for name in of_model]
     assert plain.sparse_distance == model.recall_distance
 

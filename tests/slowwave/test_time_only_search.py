@@ -167,6 +167,7 @@ def tickets(open_memory, monkeypatch):
     """A home that abstains as it ships, with labelled notes: key, text, tags, type and age in days."""
     monkeypatch.delenv("SLOWWAVE_RANKING__ABSTENTION_FLOOR")
     monkeypatch.delenv("SLOWWAVE_RANKING__CUT_SHARE")
+    monkeypatch.delenv("SLOWWAVE_RANKING__FIT_FLOOR")
     memory, now = open_memory(), datetime.now(UTC)
     notes = [
         ("loops", "Safari loops at login; clearing cookies helps.", ["ticket"], "note", 3),

@@ -90,13 +90,52 @@ def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
     assert [name for name in everything if name in kept] == kept
     assert returned(found, policy, limit=limit) == kept[:limit]
     assert returned(found, policy.uncut, limit=limit) == everything[:limit]
-    if policy.cut_share:
-        fits = {one.memory_id: one.fit for one in rank(found, policy.uncut, as_of=NOW, limit=100).results}
-        bar = policy.cut_share * max([*fits.values(), 0.0])
+    whole = rank(found, policy.complete, as_of=NOW, limit=100)
+    if policy.cut_share or policy.fit_floor:
+        fits = {one.memory_id: one.fit for one in whole.results}
+        best, bar = max([*fits.values(), 0.0]), policy.cut_share * max([*fits.values(), 0.0])
         timed = {name for name in fits if policy.time_weight and found.times.get(name) == 1.0}
-        of_time = policy.cut_share * max([fits[name] for name in timed], default=0.0)
-        bars = {name: max(of_time, LEAST_OF_TIME * bar) if name in timed else bar for name in fits}
-        assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bars[name]}
+        of_time = max([fits[name] for name in timed], default=0.0)
+        timed_bar = max(policy.cut_share * of_time, LEAST_OF_TIME * bar)
+        floor = policy.fit_floor * found.vector_say * (LEAST_OF_TIME if of_time > 0 else 1.0)
+        if not fits or whole.signal < policy.abstention_floor or best < floor:
+            assert kept == []
+        elif policy.cut_share:
+            bars = {name: timed_bar if name in timed else bar for name in fits}
+            assert set(kept) == {name for name, fit in fits.items() if fit > 0 and fit >= bars[name]}
+        else:
+            assert set(kept) == set(fits)
+
+
+def test_a_search_whose_best_fit_is_below_the_floor_abstains():
+    floor = RankingPolicy(fit_floor=0.14, sparse_recall=False)
+    rows = [("a", 0.7, NAN, 1, 0), ("b", 0.6, NAN, 2, 0)]
+    (first, second) = (one.fit for one in rank(build(rows), floor.complete, as_of=NOW, limit=9).results)
+    assert first > floor.fit_floor > second > 0.0
+    assert returned(build(rows), floor) == ["a", "b"]
+    assert returned(build(rows[1:]), floor) == []
+    assert left_out(build(rows[1:]), floor) == [("b", "abstained")]
+    assert returned(build(rows[1:]), floor.with_weak) == ["b"]
+
+
+def test_the_floor_counts_as_far_as_the_model_knows_the_language():
+    rows = [("a", NAN, 4.0, 0, 1)]
+    floor = RankingPolicy(fit_floor=1.0, sparse_recall=False)
+    assert returned(build(rows, vector_say=0.0), floor) == ["a"]
+    (only,) = rank(build(rows, vector_say=0.9), floor.complete, as_of=NOW, limit=9).results
+    for share, expected in ((0.99, ["a"]), (1.01, [])):
+        bound = replace(floor, fit_floor=share * only.fit / 0.9)
+        assert returned(build(rows, vector_say=0.9), bound) == expected
+
+
+def test_half_of_the_floor_is_enough_for_a_memory_of_the_time_asked_for():
+    (row,) = rows = [("a", 0.6, NAN, 1, 0)]
+    policy = RankingPolicy(time_weight=0.2, sparse_recall=False)
+    (only,) = rank(build(rows, times={row[0]: 1.0}), policy, as_of=NOW, limit=9).results
+    for share, expected in ((1.01, ["a"]), (1.99, ["a"]), (2.01, [])):
+        floor = replace(policy, fit_floor=share * only.fit)
+        assert returned(build(rows, times={row[0]: 1.0}), floor) == expected
+        assert returned(build(rows), floor) == []
 
 
 def test_a_memory_of_the_time_asked_for_is_measured_by_the_best_of_that_time():
@@ -116,5 +155,9 @@ def test_logged_policies_without_a_cut_are_replayed_without_it():
     assert earlier.uncut == earlier
     cut = RankingPolicy(cut_share=0.5, abstention_floor=0.5)
     assert cut.version != replace(cut, cut_share=0.0).version
+    floored = replace(cut, fit_floor=0.1)
+    assert cut.version != floored.version
+    assert floored.complete == cut.complete
+    assert (floored.uncut.fit_floor, floored.with_weak.fit_floor) == (0.1, 0.0)
     assert (cut.complete.cut_share, cut.complete.abstention_floor) == (0.0, 0.0)
     assert cut.uncut.abstention_floor == 0.5

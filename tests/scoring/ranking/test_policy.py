@@ -83,7 +83,8 @@ def test_a_logged_policy_is_what_it_was_and_has_the_version_that_it_had():
     before = {
         "sparse_keeps": 0, "soft_from": 1.0, "bm25_reach": math.inf, "key_weight": 0.4,
         "feedback_scope": "memory", "sparse_limit_factor": 3, "sparse_max_injections": 1,
-        "collapse_duplicates": False, "cut_share": 0.0, "mark_outdated": False, "time_weight": 0.0,
+        "collapse_duplicates": False, "cut_share": 0.0, "fit_floor": 0.0, "mark_outdated": False,
+        "time_weight": 0.0,
     }  # fmt: skip
     assert before.items() <= BEFORE.items()
     assert RankingPolicy.logged(old) == dataclasses.replace(then, **before)
