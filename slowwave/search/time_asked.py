@@ -169,7 +169,16 @@ def _newest(
         outdated={memory: update.following for memory, update in outdated.items()},
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
-    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs)
+    warnings = _of_the_rest(rows.height, limit, asked)
+    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs, warnings=warnings)
+
+
+def _of_the_rest(total: int, limit: int, asked: TimeWords) -> tuple[str, ...]:
+    """Return the warning that a list has more memories than the limit; none if the question counts them."""
+    if asked.most or not 0 < limit < total:
+        return ()
+    end = "oldest" if asked.order == "oldest" else "newest"
+    return (f"{total:,} memories match; these are the {end} {limit:,}. A higher limit returns more.",)
 
 
 def _falling(highest: float, size: int) -> list[float]:

@@ -297,3 +297,27 @@ def test_one_text_said_twice_is_listed_once(open_memory, monkeypatch):
     assert sum(len(one.duplicates) for one in response) == 2
     again = replay(memory.journal.get(response.search_id).payload)
     assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
+
+
+def test_a_list_names_the_memories_beyond_the_limit(memory, dated):
+    (warning,) = memory.search("my newest notes", limit=2).warnings
+    assert warning == "3 memories match; these are the newest 2. A higher limit returns more."
+    (warning,) = memory.search("my first notes", limit=2).warnings
+    assert warning.startswith("3 memories match; these are the oldest 2.")
+    for question, limit in (("my newest notes", 3), ("my last two notes", 2), ("the lamp on the pier", 1)):
+        assert memory.search(question, limit=limit).warnings == ()
+
+
+def test_a_question_that_fits_weakly_is_answered_only_if_asked_for(open_memory, monkeypatch):
+    for name in ("ABSTENTION_FLOOR", "CUT_SHARE", "FIT_FLOOR"):  # which the tests have for one another
+        monkeypatch.delenv(f"SLOWWAVE_RANKING__{name}")
+    memory = open_memory(ranking={"fit_floor": 0.3})
+    memory.save(TEXTS["lamp"], created_at=datetime.now(UTC) - timedelta(days=1))
+    question = "which light is at sea"
+    response = memory.search(question)
+    assert (response.results, response.abstained) == ((), True)
+    assert response.nothing.kind == "abstained"
+    (result,) = memory.search(question, include_weak=True)
+    assert result.fit == "weak"
+    assert memory.search("lamp on the pier").results
+    assert memory.search("what did I note yesterday?").results
