@@ -16,13 +16,14 @@ the fixed floor that fits these data best, so in-sample. ``shipped``: as the mem
 The last table needs no folder: the notes of `updates.py`, a home each, get their own questions and those of
 the others. ``found`` is the share of own questions that return one of their two notes. ``silent`` is the
 share of the others' questions without results; a few are about something that this home has, too. ``no
-floor`` is without the floor of the best fit.
+floor of fit`` is as the memory ships but for that.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,6 +48,7 @@ class Case(NamedTuple):
 
     whole: Shown
     shipped: Shown
+    unfloored: Shown
     only: frozenset[str]
 
 
@@ -91,6 +93,7 @@ def measure(folder: Path, model: str) -> list[dict[str, Any]]:
     }
     best = max(FLOORS, key=lambda floor: _f1(asked, float(floor)))
     cuts[f"floor {best:g}"] = lambda case: _above(case, float(best))
+    cuts["no floor of fit"] = lambda case: case.unfloored
     cuts["shipped"] = lambda case: case.shipped
     return [{"set": folder.name, "cut": name, **_row(asked, cut, pinned)} for name, cut in cuts.items()]
 
@@ -120,8 +123,18 @@ def _filled(
 def _asked(memory: slowwave.Memory, case: Mapping[str, Any], pinned: set[str]) -> Case:
     options = {"tags": case.get("tags") or (), "limit": LIMIT, "log": False}
     shipped = memory.search(case["text"], **options).results
+    with _without_floor(memory):
+        unfloored = memory.search(case["text"], **options).results
     whole = memory.search(case["text"], include_weak=True, explain=True, **options).results
-    return Case(whole, shipped, frozenset(case["only"]) - pinned)
+    return Case(whole, shipped, unfloored, frozenset(case["only"]) - pinned)
+
+
+@contextmanager
+def _without_floor(memory: slowwave.Memory) -> Iterator[None]:
+    shipped = memory.policy
+    memory._space.__dict__["policy"] = replace(shipped, fit_floor=0.0)
+    yield
+    memory._space.__dict__["policy"] = shipped
 
 
 def _above(case: Case, floor: float) -> Shown:
@@ -163,21 +176,20 @@ def of_others(model: str) -> Iterator[dict[str, Any]]:
         for name, (notes, own) in sets.items():
             (memory,) = updates.fill(Path(homes, name), model, notes).values()
             others = [query for one, (_, queries) in sets.items() if one != name for query in queries]
-            shipped = memory.policy
-            for cut, policy in (("no floor", replace(shipped, fit_floor=0.0)), ("shipped", shipped)):
-                memory._space.__dict__["policy"] = policy
-                found = [
-                    not {result.source for result in memory.search(query["text"], limit=LIMIT)}.isdisjoint(
-                        (*query["outdated"], *query["updated"])
-                    )
-                    for query in own
-                ]
-                silent = [not memory.search(query["text"], limit=LIMIT).results for query in others]
+            for cut, floor in (("no floor of fit", _without_floor(memory)), ("shipped", nullcontext())):
+                with floor:
+                    found = [_finds(memory, query) for query in own]
+                    silent = [not memory.search(query["text"], limit=LIMIT).results for query in others]
                 yield {
                     "set": name, "cut": cut, "found": round(float(np.mean(found)), 3), "of": len(own),
                     "silent": round(float(np.mean(silent)), 3), "others": len(others),
                 }  # fmt: skip
             memory.close()
+
+
+def _finds(memory: slowwave.Memory, query: Mapping[str, Any]) -> bool:
+    sources = {result.source for result in memory.search(query["text"], limit=LIMIT)}
+    return not sources.isdisjoint((*query["outdated"], *query["updated"]))
 
 
 def compare(folder: Path, model: str, cache: Path | None, most: int) -> dict[str, Any]:

@@ -86,7 +86,7 @@ class Ranking:
     Attributes:
         results: returned results, best first.
         signal: abstention signal, in [0, 1].
-        abstained: whether no results are returned because the signal is below the policy's floor.
+        abstained: whether no results are returned because the signal or the best fit is below its floor.
         injections: short memories that were given a place, the nearest first.
     """
 

@@ -267,17 +267,18 @@ def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
 def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy) -> Flags:
     """Return whether the best fit of each search is below the floor, (n,).
 
-    The floor belongs to the embedding model, so it counts as far as the model knows the query's language.
-    Half of it is enough where a memory is of the time that the query asks for.
+    The floor belongs to the embedding model, so it counts less where the model knows the query's language by
+    half, and not at all where it does not know it. Half of it is enough where a memory is of the time that
+    the query asks for. A phrase said whole needs no fit.
     """
     if not policy.fit_floor:
         return np.zeros(len(columns), dtype=np.bool_)
-    floor = policy.fit_floor * columns.vector_say
+    floor = policy.fit_floor * np.sqrt(columns.vector_say)
     of_time = columns.time >= 1.0
     if policy.time_weight and of_time.any():
         is_timed = greatest(np.where(of_time, scored.fit, 0.0), columns.starts) > 0.0
         floor = np.where(is_timed, LEAST_OF_TIME, 1.0) * floor
-    return greatest(scored.fit, columns.starts) < floor
+    return (greatest(scored.fit, columns.starts) < floor) & ~columns.phrase_said
 
 
 def _repeated(ordered: Integers, label: Integers) -> Flags:

@@ -126,9 +126,8 @@ def explain(
             if result.explanation is not None:
                 _print_breakdown(result, result.explanation)
         _print_not_shown(response)
-        of_fit = f", and if the best fit is below {policy.fit_floor:.3f}" if policy.fit_floor else ""
-        floors = f"{policy.abstention_floor:.3f}{of_fit}"
-        say(f"signal {response.signal:.3f}; the policy abstains below {floors}", "dim")
+        floor = f"{policy.abstention_floor:.3f}"
+        say(f"signal {response.signal:.3f}; the policy abstains below {floor}", "dim")
         _print_end(response, short)
 
     return Output(response.to_dict, show)
@@ -255,11 +254,9 @@ def _print_shown(done: RecordedSearch, now: datetime) -> None:
 
 
 def _print_end(response: SearchResponse, short: str) -> None:
-    if response.abstained:
-        out.print(
-            "No result is near enough to be an answer. [dim]`slowwave explain` shows the "
-            "candidates, `slowwave list` all memories.[/]"
-        )
+    if response.nothing and response.nothing.kind == "abstained":
+        message = escape(response.nothing.message)
+        out.print(f"{message} [dim]`slowwave explain` shows the candidates, `slowwave list` all memories.[/]")
     elif response.nothing:
         say(response.nothing.message)
     if response.left_out:

@@ -88,7 +88,7 @@ class SearchRequest(SearchFilters):
     Attributes:
         as_of: A past day (UTC): results as of its end.
         project: Project that the search is for.
-        include_weak: Return also results that fit the query much less than the best one.
+        include_weak: Return also results that fit the query weakly, or much less than the best one.
         session: Conversation whose earlier results are left out.
         repeat: Return also what the session was given before.
     """
@@ -110,8 +110,8 @@ class SearchRequest(SearchFilters):
     include_weak: Annotated[
         bool,
         FilterWords(
-            "Also return results much weaker than the best.",
-            "Also return results much weaker than the best.",
+            "Also return results that fit weakly.",
+            "Also return results that fit weakly.",
             "--include-weak",
         ),
     ] = False

@@ -93,7 +93,7 @@ MODELS: Final = {
     "bge-small-en-v1.5": NamedModel(
         "bundled.BundledEmbedder",
         ModelProfile(
-            vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.6, fit_floor=0.14
+            vector_weight=0.75, cosine_floor=0.5, abstention_floor=0.5, cut_share=0.6, fit_floor=0.13
         ),
     ),
     "wordllama-256": NamedModel(
@@ -105,7 +105,7 @@ MODELS: Final = {
             recall_distance=0.28,
             abstention_floor=0.2,
             cut_share=0.55,
-            fit_floor=0.08,
+            fit_floor=0.06,
             same_question=(0.77, 0.88),
             cased=True,
         ),

@@ -64,8 +64,8 @@ class SearchingMemory(SavingMemory):
             superseded: include superseded memories.
             as_of: a past day (UTC): search the state at its end. Not logged.
             project: of the search: the project's outcome will credit its results.
-            include_weak: return also results that fit the query much less than the best one; by default at
-                most `limit` results are returned, and only those near the best.
+            include_weak: return also results that fit the query weakly, or much less than the best one; by
+                default at most `limit` results are returned, and only those near the best.
             explain: add an explanation of every score, and the candidates not returned.
             log: record the search in the journal; without, its results get no feedback.
             session: id of a conversation, at most 200 characters. Results whose text it was given by earlier

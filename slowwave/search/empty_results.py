@@ -63,6 +63,7 @@ def explain_no_results(
     *,
     limit: int,
     abstained: bool,
+    weakly: bool = False,
     as_of: date | None,
     asked: TimeWords | None = None,
     given: int = 0,
@@ -75,6 +76,7 @@ def explain_no_results(
         filters: Filters of the search.
         limit: Requested results (count).
         abstained: Nothing is near enough.
+        weakly: Something is near enough, and fits too weakly.
         as_of: Searched past day, if any.
         asked: Days of a question that holds only a time.
         given: Results that the session had already (count).
@@ -83,6 +85,10 @@ def explain_no_results(
         return NoResultsReason("given", "Every result was already given in this session.")
     if limit == 0:
         return NoResultsReason("limit", "No results were requested: limit = 0.")
+    if abstained and weakly:
+        return NoResultsReason(
+            "abstained", "The best result fits too weakly to be an answer; include_weak returns it."
+        )
     if abstained:
         return NoResultsReason("abstained", "No memory is near enough to be an answer.")
     if as_of is not None:

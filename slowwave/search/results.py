@@ -167,7 +167,7 @@ class SearchResponse:
     Attributes:
         search_id: Id to give feedback with.
         results: Best first; iterate over the response to get them.
-        abstained: No results because nothing is near enough to be an answer.
+        abstained: No results because nothing is near enough, or fits well enough, to be an answer.
         signal: Certainty that there is an answer, in [0, 1]; below the policy's floor the search abstains.
         policy: Version of the ranking policy.
         warnings: Warnings, such as a journal that could not be written.

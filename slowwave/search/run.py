@@ -129,6 +129,7 @@ def search(
             filters,
             limit=limit,
             abstained=ranking.abstained,
+            weakly=ranking.signal >= policy.abstention_floor,
             as_of=as_of,
             asked=asked,
             given=len(given),

@@ -169,16 +169,12 @@ def _newest(
         outdated={memory: update.following for memory, update in outdated.items()},
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
-    warnings = _of_the_rest(rows.height, limit, asked)
+    distinct = len({same.get(name, name) for name in listed})
+    wanted = min(rows.height, asked.most or rows.height)
+    warnings = ()
+    if limit and (distinct > limit or wanted > len(listed)):
+        warnings = (f"{rows.height:,} memories match. A higher limit returns more.",)
     return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs, warnings=warnings)
-
-
-def _of_the_rest(total: int, limit: int, asked: TimeWords) -> tuple[str, ...]:
-    """Return the warning that a list has more memories than the limit; none if the question counts them."""
-    if asked.most or not 0 < limit < total:
-        return ()
-    end = "oldest" if asked.order == "oldest" else "newest"
-    return (f"{total:,} memories match; these are the {end} {limit:,}. A higher limit returns more.",)
 
 
 def _falling(highest: float, size: int) -> list[float]:

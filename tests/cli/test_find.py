@@ -284,7 +284,7 @@ def test_an_abstention_is_said_and_explained(made, tmp_path, monkeypatch):
     shutil.copytree(made, home)
     with (home / "slowwave.toml").open("a") as file:
         file.write("[ranking]\nabstention_floor = 0.999\n")
-    assert "No result is near enough" in shown("search", "weather on the moon", home=home)
+    assert "No memory is near enough" in shown("search", "weather on the moon", home=home)
     told = shown("explain", "weather on the moon [/]", home=home)
     assert told.startswith("weather on the moon [/]\n")
     assert "abstained" in told

@@ -295,17 +295,19 @@ def test_one_text_said_twice_is_listed_once(open_memory, monkeypatch):
     assert len(response.results) == 2
     assert other in {one.memory_id for one in response}
     assert sum(len(one.duplicates) for one in response) == 2
+    assert response.warnings == ()  # nothing beyond the limit but repetitions
+    assert memory.search("all chores", limit=1).warnings
     again = replay(memory.journal.get(response.search_id).payload)
     assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
 
 
 def test_a_list_names_the_memories_beyond_the_limit(memory, dated):
-    (warning,) = memory.search("my newest notes", limit=2).warnings
-    assert warning == "3 memories match; these are the newest 2. A higher limit returns more."
-    (warning,) = memory.search("my first notes", limit=2).warnings
-    assert warning.startswith("3 memories match; these are the oldest 2.")
+    for question, limit in (("my newest notes", 2), ("my first notes", 2), ("my last two notes", 1)):
+        (warning,) = memory.search(question, limit=limit).warnings
+        assert warning == "3 memories match. A higher limit returns more."
     for question, limit in (("my newest notes", 3), ("my last two notes", 2), ("the lamp on the pier", 1)):
         assert memory.search(question, limit=limit).warnings == ()
+    assert memory.search("my newest notes", limit=0).nothing.kind == "limit"
 
 
 def test_a_question_that_fits_weakly_is_answered_only_if_asked_for(open_memory, monkeypatch):
@@ -317,6 +319,7 @@ def test_a_question_that_fits_weakly_is_answered_only_if_asked_for(open_memory, 
     response = memory.search(question)
     assert (response.results, response.abstained) == ((), True)
     assert response.nothing.kind == "abstained"
+    assert "include_weak" in response.nothing.message
     (result,) = memory.search(question, include_weak=True)
     assert result.fit == "weak"
     assert memory.search("lamp on the pier").results

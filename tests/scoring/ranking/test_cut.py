@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,7 +98,7 @@ def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
         timed = {name for name in fits if policy.time_weight and found.times.get(name) == 1.0}
         of_time = max([fits[name] for name in timed], default=0.0)
         timed_bar = max(policy.cut_share * of_time, LEAST_OF_TIME * bar)
-        floor = policy.fit_floor * found.vector_say * (LEAST_OF_TIME if of_time > 0 else 1.0)
+        floor = policy.fit_floor * np.sqrt(found.vector_say) * (LEAST_OF_TIME if of_time > 0 else 1.0)
         if not fits or whole.signal < policy.abstention_floor or best < floor:
             assert kept == []
         elif policy.cut_share:
@@ -124,8 +125,16 @@ def test_the_floor_counts_as_far_as_the_model_knows_the_language():
     assert returned(build(rows, vector_say=0.0), floor) == ["a"]
     (only,) = rank(build(rows, vector_say=0.9), floor.complete, as_of=NOW, limit=9).results
     for share, expected in ((0.99, ["a"]), (1.01, [])):
-        bound = replace(floor, fit_floor=share * only.fit / 0.9)
+        bound = replace(floor, fit_floor=share * only.fit / 0.9**0.5)
         assert returned(build(rows, vector_say=0.9), bound) == expected
+
+
+def test_a_phrase_that_is_said_whole_needs_no_fit():
+    floor = RankingPolicy(fit_floor=1.0, sparse_recall=False)
+    rows = [("a", 0.4, NAN, 1, 0)]
+    assert returned(build(rows), floor) == []
+    assert returned(build(rows, triggers={"a": ("code red", 1.0)}), floor) == ["a"]
+    assert returned(build(rows, triggers={"a": ("code red", 0.5)}), floor) == []
 
 
 def test_half_of_the_floor_is_enough_for_a_memory_of_the_time_asked_for():
