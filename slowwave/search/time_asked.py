@@ -171,9 +171,8 @@ def _newest(
     took = (time.perf_counter() - start) * 1e3
     distinct = len({same.get(name, name) for name in listed})
     wanted = min(rows.height, asked.most or rows.height)
-    warnings = ()
-    if limit and (distinct > limit or wanted > len(listed)):
-        warnings = (f"{rows.height:,} memories match. A higher limit returns more.",)
+    is_cut = limit > 0 and (distinct > limit or wanted > len(listed))
+    warnings = (f"{rows.height:,} memories match. A higher limit returns more.",) if is_cut else ()
     return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs, warnings=warnings)
 
 
