@@ -86,9 +86,8 @@ def explain_no_results(
     if limit == 0:
         return NoResultsReason("limit", "No results were requested: limit = 0.")
     if abstained and weakly:
-        return NoResultsReason(
-            "abstained", "The best result fits too weakly to be an answer; include_weak returns it."
-        )
+        message = "The best result fits too weakly to be an answer (--include-weak returns it)."
+        return NoResultsReason("abstained", message)
     if abstained:
         return NoResultsReason("abstained", "No memory is near enough to be an answer.")
     if as_of is not None:

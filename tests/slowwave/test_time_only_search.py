@@ -319,7 +319,7 @@ def test_a_question_that_fits_weakly_is_answered_only_if_asked_for(open_memory, 
     response = memory.search(question)
     assert (response.results, response.abstained) == ((), True)
     assert response.nothing.kind == "abstained"
-    assert "include_weak" in response.nothing.message
+    assert "--include-weak" in response.nothing.message
     (result,) = memory.search(question, include_weak=True)
     assert result.fit == "weak"
     assert memory.search("lamp on the pier").results
