@@ -81,6 +81,6 @@ def test_at_the_floor_it_answers(floor):
 @pytest.mark.slow
 @given(worlds(), policies, st.integers(0, 5))
 def test_a_floor_of_nothing_never_abstains(found, policy, limit):
-    ranking = rank(found, replace(policy, abstention_floor=0.0), as_of=NOW, limit=limit)
+    ranking = rank(found, replace(policy, abstention_floor=0.0, fit_floor=0.0), as_of=NOW, limit=limit)
     assert not ranking.abstained
     assert 0 <= ranking.signal <= 1
