@@ -44,7 +44,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 _QUIET = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 # Each run on a machine of one's own tries other examples: few a run find what many in one run do.
 settings.register_profile("local", max_examples=40, deadline=None, suppress_health_check=_QUIET)
-settings.register_profile("ci", max_examples=40, deadline=None, derandomize=True, suppress_health_check=_QUIET)
+settings.register_profile(
+    "ci", max_examples=40, deadline=None, derandomize=True, suppress_health_check=_QUIET
+)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
