@@ -44,7 +44,7 @@ def list_memories(
 ) -> Output:
     """List memories by type, tag, source, date and state, newest change first."""
     from slowwave.home.id_resolution import short_ids
-    from slowwave.lifecycle.browse import DATES, WORDS, BrowseOptions, browse, type_hint
+    from slowwave.lifecycle.browse import DATES, WORDS, BrowseOptions, browse, label_hint
     from slowwave.lifecycle.newer_values import with_newer_values
 
     options = BrowseOptions(
@@ -57,7 +57,7 @@ def list_memories(
         names = [row[name] for row in rows for name in ("memory_id", "outdated_by") if row[name]]
         short = short_ids(memory.tenant, "memory", names)
         now = memory.home.now()
-        hint = "" if rows else type_hint(memory.home, memory.namespace, memory_type)
+        hint = "" if rows else label_hint(memory.home, memory.namespace, memory_type, tag or ())
 
     def show() -> None:
         if not rows:

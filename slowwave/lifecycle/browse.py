@@ -44,6 +44,7 @@ _COLUMNS = (
 )  # fmt: skip
 _WORDS = ("title", "source", "tags")
 _BEGINNING: Final = 240  # characters of a text that are shown
+_NAMED: Final = 20  # labels that a hint names, the most frequent first
 _TORN: Final = r"\s+\S*$"  # end of a cut text that may be half a word
 _BY = {"updated": "updated_at", "created": "created_at", "title": "title", "type": "memory_type",
        "source": "source"}  # fmt: skip
@@ -189,24 +190,36 @@ def facets(
     return {name: _counts(column.alias(name)) for name, column in values.items()}
 
 
-def type_hint(space: Workspace, namespace: str, memory_type: str) -> str:
-    """Return what an unknown type may mean, and the types of open memories; empty for a known one.
+def label_hint(space: Workspace, namespace: str, memory_type: str, tags: Sequence[str]) -> str:
+    """Return what unknown types and tags may mean, and those of open memories; empty if all are known.
 
     Args:
         space: Home.
         namespace: Of the memories.
         memory_type: As given; empty: any.
+        tags: As given.
     """
-    rows = _memories(space, namespace, ("memory_type", "sensitivity"))
-    if not memory_type or rows.filter(pl.col("memory_type") == memory_type).height:
-        return ""
-    types = dict(_counts(rows.filter(open_rows())["memory_type"]))
-    near = get_close_matches(memory_type, types, 1)
+    rows = _memories(space, namespace, ("memory_type", "tags", "sensitivity"))
+    opened = rows.filter(open_rows())
+    types, tagged = opened["memory_type"], opened["tags"].explode()
+    secret = set(rows["memory_type"])
+    hints = [_hint("type", memory_type, types)] if memory_type.lower() not in {"", *secret} else []
+    hints += [_hint("tag", tag, tagged) for tag in tags if _lower(tag) not in set(tagged.str.to_lowercase())]
+    return " ".join(hints)
+
+
+def _hint(kind: str, given: str, values: pl.Series) -> str:
+    known = dict(_counts(values))
+    near = get_close_matches(given, known, 1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
-    known_types = (
-        f" Types here: {', '.join(f'{name} ({count})' for name, count in types.items())}." if types else ""
-    )
-    return f"No memory has the type {memory_type!r}.{meant}{known_types}"
+    named = [f"{name} ({count})" for name, count in list(known.items())[:_NAMED]]
+    more = f" and {len(known) - _NAMED:,} more" if len(known) > _NAMED else ""
+    here = f" {kind.title()}s here: {', '.join(named)}{more}." if named else ""
+    return f"No memory has the {kind} {given!r}.{meant}{here}"
+
+
+def _lower(tag: str) -> str:
+    return tag.strip().lower()
 
 
 def _counts(column: pl.Series) -> list[tuple[str, int]]:
@@ -257,14 +270,15 @@ def _of_state(tenant: Tenant, state: str) -> pl.Expr:
 def _wanted(options: BrowseOptions, of_state: pl.Expr) -> pl.Expr:
     wanted = [of_state]
     if options.memory_type:
-        wanted.append(pl.col("memory_type") == options.memory_type)
+        wanted.append(pl.col("memory_type") == options.memory_type.lower())
     if options.principal:
         wanted.append(pl.col("principal") == options.principal)
     if options.source_kind:
         wanted.append(pl.col("source_kind") == options.source_kind)
     if options.source:
         wanted.append(pl.col("source").str.starts_with(options.source) & open_rows())
-    wanted += [pl.col("tags").list.contains(tag) & open_rows() for tag in options.tags]
+    tags = pl.col("tags").list.eval(pl.element().str.to_lowercase())
+    wanted += [tags.list.contains(_lower(tag)) & open_rows() for tag in options.tags]
     dated = pl.col(DATES[options.date])
     if options.since:
         wanted.append(dated >= _start("--from", options.since))

@@ -1,4 +1,4 @@
-"""`slowwave list` with a type that no memory has, and with the state of all stored memories."""
+"""`slowwave list` with a type or tag that no memory has, and with the state of all stored memories."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from slowwave.lifecycle.browse import type_hint
+from slowwave.lifecycle.browse import label_hint
 
 
 @pytest.fixture
@@ -28,10 +28,28 @@ def test_an_unknown_type_is_corrected_and_the_types_are_named(listed, memory):
     )
     assert " ".join(done.output.split()) == message
     assert json.loads(listed("--type", "decsion", "--json").stdout)["memories"] == []
-    assert type_hint(memory.home, "ada", "zzz") == (
+    assert label_hint(memory.home, "ada", "zzz", ()) == (
         "No memory has the type 'zzz'. Types here: decision (1), preference (1)."
     )
-    assert type_hint(memory.home, "bob", "decision") == "No memory has the type 'decision'."
+    assert label_hint(memory.home, "bob", "decision", ()) == "No memory has the type 'decision'."
+
+
+def test_an_unknown_tag_is_corrected_and_case_does_not_count(memory, run):
+    memory.save("Soup: leeks, potatoes, cream and a bay leaf.", tags=["Recipe"], memory_type="decision")
+    memory.save("Bread: flour, water, salt and a day of patience.", tags=["Recipe", "baking"])
+    memory.save("Jam of our own quinces: two jars are left.", tags=["cellar"], sensitivity="secret")
+    assert json.loads(run("list", "-n", "ada", "--tag", " recipe", "--json").stdout)["total"] == 2
+    assert json.loads(run("list", "-n", "ada", "--type", "Decision", "--json").stdout)["total"] == 1
+    done = run("list", "-n", "ada", "--tag", "Recipes", "--tag", "cellar")
+    assert " ".join(done.output.split()) == (
+        "No memory has the tag 'Recipes'. Did you mean 'Recipe'? Tags here: Recipe (2), baking (1). "
+        "No memory has the tag 'cellar'. Tags here: Recipe (2), baking (1)."
+    )
+
+
+def test_a_hint_names_the_most_frequent_tags(memory):
+    memory.save("A note with many tags, which nobody else has.", tags=[f"tag{n:02}" for n in range(25)])
+    assert label_hint(memory.home, "ada", "", ["other"]).endswith("tag19 (1) and 5 more.")
 
 
 def test_a_known_type_of_another_state_has_no_hint(listed):
