@@ -153,7 +153,7 @@ class Language:
 
     def every_form(self) -> Iterator[str]:
         """Yield every word and form of the list that may be in a time."""
-        other = ("plurals", "types", "counted")  # of labels, and of what is counted
+        other = ("plurals", "types", "linking", "counted")  # of labels, and of what is counted
         forms = (form for kind, form in self._table.items() if kind not in other)
         yield from (" ".join(_words_in(form)) for form in forms)
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
@@ -338,6 +338,13 @@ class Language:
         dashed = [form.replace("{month} {day},? ", "{month}[ -]{day}(?:,? ?|-)") for form in forms]
         figures = "(?P<year>(?:19|20)\\d\\d)" + (" ?年" if self.unspaced else "")
         return tuple(self._whole(form.replace("{year}", figures)) for form in dashed if "{year}" in form)
+
+    @cached_property
+    def in_text_yearless(self) -> tuple[re.Pattern[str], ...]:
+        """Return the patterns of a day and a month without a year, as texts carry them."""
+        others = ("{year}", "{feast}", "{sure}")
+        forms = [form for form in self.listed("date") if not any(place in form for place in others)]
+        return tuple(map(self._whole, forms))
 
 
 _DAY_ENDS: Final = r"(?:st|nd|rd|th|\.|º|er|日|号|號)?"

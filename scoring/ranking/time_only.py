@@ -16,10 +16,12 @@ from typing import Final
 from slowwave.scoring.ranking.time_languages import ORDERS, WORD, Language, languages_known
 from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_words import looks_ahead, plain
+from slowwave.scoring.ranking.words import is_function_word, stems
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
-MAX_DIGITS: Final = 2  # of the number of notes that a question asks for
+MAX_NOTES: Final = 1_899  # that a question asks for by number (count); greater ones may be years
+MAX_SUBJECT: Final = 2  # content words beside a label (count)
 _LETTER = re.compile(r"\w")
 _LABEL = "\N{REPLACEMENT CHARACTER}"  # in place of the word of a label
 
@@ -38,6 +40,7 @@ class _Vocabulary:
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
         self.plurals = [ending.partition(" ")[::2] for ending in language.listed("plurals")]
+        self.linking = frozenset(language.listed("linking"))
         self.types = dict(pair.split(" ") for pair in language.listed("types"))
 
     @cached_property
@@ -73,7 +76,7 @@ class _Vocabulary:
 
     def _count(self, word: str) -> int:
         if word.isdecimal():
-            return int(word) if len(word) <= MAX_DIGITS else 0
+            return int(word) if len(word) <= len(str(MAX_NOTES)) and int(word) <= MAX_NOTES else 0
         number = self.language.numbers.get(word, 0)
         return number if number > 1 else 0  # "a" is none
 
@@ -150,6 +153,19 @@ def label_only(question: str, as_of: datetime) -> TimeWords | None:
     return _label_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
+def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
+    """Return each plural of a short question as label and days, with the stems of its other words.
+
+    `decisions about the roof` and `last month's roof decisions` are such questions. Whether the plural is a
+    label, and of which memories, only the memories say.
+
+    Args:
+        question: Text of the query.
+        as_of: Moment of the question.
+    """
+    return _labels_and_subjects(question, as_of.date()) if len(question) <= MAX_CHARACTERS else ()
+
+
 def days_named(asked: TimeWords) -> str:
     """Return the days of a window as text: a year, a month, a day, or the first and last day."""
     first, last = asked.since or date.min, asked.until or date.max
@@ -203,6 +219,29 @@ def _label_only(question: str, today: date) -> TimeWords | None:
     # A word alone may be of any language.
     every = dict.fromkeys(chain(*(asked.labels for asked in found)))
     return found[0]._replace(labels=tuple(every))
+
+
+@lru_cache(maxsize=256)
+def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
+    text = plain(question)
+    words = dict.fromkeys(WORD.findall(text))
+    found: dict[tuple[TimeWords, frozenset[str]], None] = {}
+    for vocabulary in _vocabularies():
+        unknown = [word for word in words if word not in vocabulary.known]
+        content = [word for word in unknown if word not in vocabulary.linking and not is_function_word(word)]
+        plurals = [word for word in content if vocabulary.is_plural(word)]
+        if vocabulary.language.unspaced or not plurals or not 1 < len(content) <= MAX_SUBJECT + 1:
+            continue
+        any_unknown = rf"(?<!\w)(?:{'|'.join(map(re.escape, unknown))})(?!\w)"
+        asked, rest = _time_and_rest(vocabulary, re.sub(any_unknown, _LABEL, text), today)
+        asked = asked or TimeWords("", until=today)
+        if rest is None or (asked.since is not None and asked.since > today):
+            continue
+        for plural in plurals:
+            subject = stems(" ".join(word for word in content if word != plural))
+            if subject:
+                found[asked._replace(labels=vocabulary.labels_of(plural), plural=True), subject] = None
+    return tuple(found)
 
 
 def _time_and_rest(

@@ -28,6 +28,7 @@ from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_windows import named_window
 
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+_VERBS = frozenset({"may", "march", "mar"})
 SAYS_WHEN = 1 / 3
 """Share of a text that says a time, for a question that asks when; a text of the window asked for has 1."""
 
@@ -105,32 +106,59 @@ def looks_ahead(text: str, language: Language) -> bool:
 
 
 @lru_cache(maxsize=8_192)
-def dates_in(text: str) -> tuple[tuple[date, date], ...]:
-    """Return the dates that a text carries, and its months with a year: first and last day."""
-    return tuple(_dates(text))
+def dates_in(text: str, saved: date | None = None) -> tuple[tuple[date, date], ...]:
+    """Return the dates that a text carries, and its months with a year: first and last day.
+
+    A day without a year, such as `1 December`, is the last one before the text's own day and the next one
+    after it.
+
+    Args:
+        text: The text.
+        saved: Its own day; None leaves out dates without a year.
+    """
+    return tuple(_dates(text, saved))
 
 
-def _dates(text: str) -> Iterator[tuple[date, date]]:
-    if not YEAR.search(text):
+def _dates(text: str, saved: date | None) -> Iterator[tuple[date, date]]:
+    has_year = YEAR.search(text) is not None
+    if not (has_year or saved):
         return
-    for iso in _ISO.finditer(text):
+    for iso in _ISO.finditer(text) if has_year else ():
         with suppress(ValueError):
             day = date(int(iso[1]), int(iso[2]), int(iso[3]))
             yield day, day
     folded = text.casefold()
     words = words_of(folded)
     known = [language for language in languages_known() if language.may_date(folded, words)]
-    days = [
-        (match, one) for one in known for form in one.in_text for match in form.finditer(folded)
+    dated = [(match, one) for one in known for form in one.in_text for match in form.finditer(folded)]
+    yearless = [
+        (match, one)
+        for one in (known if saved else ()) for form in one.in_text_yearless
+        for match in form.finditer(folded) if _is_month(match, text, folded)
     ]  # fmt: skip
+    days = dated + yearless
     # `May 2023` within `8 May 2023` is no date of its own, in no language.
     for match, language in days:
-        inside = any(
-            o.start() <= match.start() and match.end() <= o.end() and o[0] != match[0] for o, _ in days
-        )
-        found = None if inside else named_window(match.groupdict(), language, date.max)
-        if found is not None:
-            yield found
+        if any(_is_within(match, other) for other, _ in days):
+            continue
+        named = match.groupdict()
+        if named.get("year"):
+            found = {named_window(named, language, date.max)}
+        else:
+            found = {named_window(named, language, saved or date.max, ahead=ahead) for ahead in (False, True)}
+        yield from filter(None, sorted(found, key=str))
+
+
+def _is_month(match: re.Match[str], text: str, folded: str) -> bool:
+    """Whether the month of a date is no verb: `March 10`, but not `we march 10 km`."""
+    if match.groupdict().get("month") not in _VERBS:
+        return True
+    return len(text) == len(folded) and text[match.start("month")].isupper()
+
+
+def _is_within(match: re.Match[str], other: re.Match[str]) -> bool:
+    """Whether a match is a part of a longer one."""
+    return other.start() <= match.start() and match.end() <= other.end() and other[0] != match[0]
 
 
 @lru_cache(maxsize=8_192)
@@ -141,7 +169,8 @@ def _says_when(text: str, language: str) -> bool:
 def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -> Floats:
     """Score each text by the time asked for, (n,) in [0, 1].
 
-    A text whose own day or a date in it is in the window has 1. For a question that asks when, a text that
+    A text whose own day or a date in it is in the window has 1; a date without a year counts near the text's
+    own day. For a question that asks when, a text that
     says a time has `SAYS_WHEN`. For `newest` and `oldest` the share falls
     evenly from the first distinct day of the candidates to the last.
 
@@ -161,7 +190,7 @@ def time_shares(asked: TimeWords, texts: Sequence[str], saved: Sequence[date]) -
         [
             float(
                 first <= day <= last
-                or any(since <= last and until >= first for since, until in dates_in(text))
+                or any(since <= last and until >= first for since, until in dates_in(text, day))
             )
             for text, day in zip(texts, saved, strict=True)
         ],

@@ -1,10 +1,10 @@
-"""Candidates of a question with a time, or with nothing but a label (rule 3.13)."""
+"""Candidates of a question with a time, or for the memories with a label (rule 3.13)."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -15,11 +15,12 @@ import polars as pl
 from slowwave.common import ids
 from slowwave.feedback.tiers import with_tiers
 from slowwave.index.channels import SHOWN
+from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import DAY, day_start
 from slowwave.scoring.ranking import Candidates, Ranking, rank
-from slowwave.scoring.ranking.time_only import label_only, time_only
+from slowwave.scoring.ranking.time_only import label_only, labels_and_subjects, time_only
 from slowwave.scoring.ranking.time_words import time_words, without_expression
-from slowwave.scoring.ranking.words import stems
+from slowwave.scoring.ranking.words import stems, text_stems
 from slowwave.search.filters import labelled
 from slowwave.search.outdated import outdated_listed
 from slowwave.search.searcher import SearchCandidates, Searcher, same_as
@@ -49,8 +50,9 @@ def asked_candidates(
     """Return the candidates of a query, with its time or label if that is all.
 
     A label counts if no text fits its word, and none the query but by its time: the best one is not among the
-    best of the word. A query with a window that fits no text is searched again: its other words, among the
-    memories of those days.
+    best of the word. With a subject it counts for those of the found memories that mention it.
+    A query with a window that fits no text is searched again: its other words, among the memories of those
+    days.
 
     Args:
         space: Workspace of the home.
@@ -63,43 +65,80 @@ def asked_candidates(
         limit: Maximum memories of a list (count).
         past: Whether the search is as of a past day, which lists nothing.
     """
-    policy = space.policy
-
-    def look(text: str, filters: Filters) -> SearchCandidates:
-        return searcher.find(namespace, text, size, filters, moment)
-
-    def is_near(found: SearchCandidates) -> bool:
-        ranking = rank(found.candidates, policy, as_of=moment, limit=0)
-        return len(found.candidates) > 0 and not ranking.abstained
-
-    def is_list(label: TimeWords) -> bool:
-        """Whether a query asks for the memories with a label rather than for a text."""
-        if label.plural:
-            return True
-        if not label.words and is_near(found):
-            return False
-        of_word = found if query.casefold() == label.labels[0] else look(label.labels[0], filters)
-        has_label = bool(label.words) and _have(of_word, label.labels)
-        return has_label or not (is_near(found) or is_near(of_word))
-
+    asking = _Asking(space, searcher, namespace, query, size, filters, moment, limit)
     if not past and (asked := time_only(query, moment)):
-        return _newest(space, namespace, filters, asked, limit, moment), asked
-    found = look(query, filters)
-    label = None if past else label_only(query, moment)
-    if label is not None and is_list(label):
-        results = rank(found.candidates, policy, as_of=moment, limit=limit).results
-        others = {result.memory_id: found.candidates.chunk_ids[result.best] for result in results}
-        others = {} if label.most else others  # my last 2 decisions
-        labelled = _newest(space, namespace, filters, label, limit, moment, others)
-        if labelled.candidates.chunk_ids:
-            return labelled, label
+        return _newest(space, namespace, filters, asked, limit, moment, asking.dated(asked)), asked
+    found = asking.look(query, filters)
+    if not past and (labelled := asking.with_label(found) or asking.with_subject(found)):
+        return labelled
     # Words of time are in few texts, so a question with them fits less than one without.
     asked = time_words(query, moment)
     rest = without_expression(query, asked) if asked and asked.since is not None else ""
-    if asked is not None and stems(rest) and not is_near(found):
-        of_time = look(rest, of_days(filters, asked))
+    if asked is not None and stems(rest) and not asking.is_near(found):
+        of_time = asking.look(rest, of_days(filters, asked))
         found = of_time if of_time.candidates.chunk_ids else found
     return found, None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A query that may ask for the memories with a label; fields as in `asked_candidates`."""
+
+    space: Workspace
+    searcher: Searcher
+    namespace: str
+    query: str
+    size: int
+    filters: Filters
+    moment: datetime
+    limit: int
+
+    def look(self, text: str, filters: Filters) -> SearchCandidates:
+        return self.searcher.find(self.namespace, text, self.size, filters, self.moment)
+
+    def is_near(self, found: SearchCandidates) -> bool:
+        ranking = rank(found.candidates, self.space.policy, as_of=self.moment, limit=0)
+        return len(found.candidates) > 0 and not ranking.abstained
+
+    def dated(self, asked: TimeWords) -> dict[str, str]:
+        """Return the memories, each with a chunk, whose text has a date of the days asked for."""
+        if asked.since is None:
+            return {}
+        found = self.look(self.query, self.filters).candidates
+        pairs = zip(found.memory_ids, found.chunk_ids, strict=True)
+        return {memory: chunk for memory, chunk in pairs if found.times.get(memory, 0.0) >= 1.0}
+
+    def with_label(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
+        """Return the memories with the label that is all that the query asks for."""
+        label = label_only(self.query, self.moment)
+        if label is None or (not label.words and not label.plural and self.is_near(found)):
+            return None
+        is_certain = label.plural
+        if not is_certain:
+            is_whole = self.query.casefold() == label.labels[0]
+            of_word = found if is_whole else self.look(label.labels[0], self.filters)
+            is_certain = bool(label.words) and _have(of_word, label.labels)
+            may_be_text = self.is_near(found) or self.is_near(of_word)
+            if not is_certain and may_be_text and not (label.order and _is_type(label)):
+                return None
+        others = {} if label.most and is_certain else self._following(label, found)  # my last 2 decisions
+        labelled = _newest(self.space, self.namespace, self.filters, label, self.limit, self.moment, others)
+        return (labelled, label) if labelled.candidates.chunk_ids else None
+
+    def with_subject(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
+        """Return the found memories with a label, and days, that mention the subject of the query."""
+        for asked, subject in labels_and_subjects(self.query, self.moment):
+            if listed := _about(found, asked, subject)[: asked.most or self.limit]:
+                others = self._following(asked, found)
+                return _listed(self.space, self.namespace, asked, listed, self.moment, others), asked
+        return None
+
+    def _following(self, asked: TimeWords, found: SearchCandidates) -> dict[str, str]:
+        """Return what follows a list: other results of the query in its days, and their best chunks."""
+        others = found if asked.since is None else self.look(self.query, of_days(self.filters, asked))
+        policy, chunk_ids = self.space.policy, others.candidates.chunk_ids
+        results = rank(others.candidates, policy, as_of=self.moment, limit=self.limit).results
+        return {result.memory_id: chunk_ids[result.best] for result in results}
 
 
 def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
@@ -108,6 +147,26 @@ def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
     rows = found.shown.select(["tags", "memory_type"]).take(nearest).to_pylist()
     has = {name.casefold() for row in rows for name in (row["memory_type"], *(row["tags"] or ()))}
     return not has.isdisjoint(labels)
+
+
+def _is_type(label: TimeWords) -> bool:
+    """Whether a label is a type of memories, which is no word of a subject."""
+    return not KNOWN_WORDS["memory_type"].isdisjoint(label.labels)
+
+
+def _about(found: SearchCandidates, asked: TimeWords, subject: frozenset[str]) -> list[str]:
+    """Return those found that have the label, are of the days and mention the subject, in the order asked."""
+    columns = ["memory_id", "created_at", "updated_at", "title", "text", "tags", "memory_type"]
+    dated: dict[str, tuple[datetime, datetime]] = {}
+    for row in found.shown.select(columns).to_pylist():
+        day = row["created_at"].astimezone(UTC).date()
+        is_of_days = (asked.since or date.min) <= day <= (asked.until or date.max)
+        tags = [tag.casefold() for tag in row["tags"] or ()]
+        if not is_of_days or {row["memory_type"], *tags}.isdisjoint(asked.labels):
+            continue
+        if subject <= text_stems(" ".join((row["title"] or "", row["text"], *tags))):
+            dated[row["memory_id"]] = row["created_at"], row["updated_at"]
+    return sorted(sorted(dated), key=dated.__getitem__, reverse=asked.order != "oldest")
 
 
 def of_days(filters: Filters, asked: TimeWords) -> Filters:
@@ -125,18 +184,15 @@ def _newest(
 ) -> SearchCandidates:  # fmt: skip
     """Return the newest or oldest memories that pass the filters, each with its first passage.
 
-    The log holds their order as strengths of a phrase, so a replay needs no clock.
-
     Args:
         space: Workspace of the home.
         namespace: The tenant.
         filters: Filters of the search.
         asked: Days, order or label of the question.
         limit: Maximum memories (count).
-        now: Moment of the search; a value of a later day replaces none yet.
+        now: Moment of the search.
         others: Memories that follow the list unless it is empty, each with its best chunk.
     """
-    start = time.perf_counter()
     signals = signals_in(space)
     where = condition(signals, namespace, of_days(filters, asked))
     where += f" AND {labelled(asked.labels)}" if asked.labels else ""
@@ -145,7 +201,32 @@ def _newest(
     newest_first = asked.order != "oldest"
     newest = rows.sort(_ORDER, descending=[newest_first, newest_first, False])
     newest = newest.head(min(limit, asked.most) if asked.most else _DUPLICATED * limit)
-    listed = newest["memory_id"].to_list()
+    found = _listed(space, namespace, asked, newest["memory_id"].to_list(), now, others)
+    listed, same = newest["memory_id"].to_list(), found.candidates.same_as
+    distinct = len({same.get(name, name) for name in listed})
+    wanted = min(rows.height, asked.most or rows.height)
+    is_cut = limit > 0 and (distinct > limit or wanted > len(listed))
+    warnings = (f"{rows.height:,} memories match. A higher limit returns more.",) if is_cut else ()
+    return replace(found, warnings=warnings)
+
+
+def _listed(
+    space: Workspace, namespace: str, asked: TimeWords, listed: Sequence[str], now: datetime,
+    others: Mapping[str, str],
+) -> SearchCandidates:  # fmt: skip
+    """Return a list of memories in this order, each with its first passage, and those that follow it.
+
+    The log holds their order as strengths of a phrase, so a replay needs no clock.
+
+    Args:
+        space: Workspace of the home.
+        namespace: The tenant.
+        asked: Label of the question.
+        listed: Ids of the memories.
+        now: Moment of the search; a value of a later day replaces none yet.
+        others: Memories that follow the list unless it is empty, each with its best chunk.
+    """
+    start, signals = time.perf_counter(), signals_in(space)
     following = [chunk for memory, chunk in others.items() if listed and memory not in listed]
     order = pl.DataFrame({"chunk_id": [*map(_first_chunk, listed), *following]}, {"chunk_id": pl.String})
     chunks = space.store.read_by(
@@ -169,11 +250,7 @@ def _newest(
         outdated={memory: update.following for memory, update in outdated.items()},
     )  # fmt: skip
     took = (time.perf_counter() - start) * 1e3
-    distinct = len({same.get(name, name) for name in listed})
-    wanted = min(rows.height, asked.most or rows.height)
-    is_cut = limit > 0 and (distinct > limit or wanted > len(listed))
-    warnings = (f"{rows.height:,} memories match. A higher limit returns more.",) if is_cut else ()
-    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs, warnings=warnings)
+    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs)
 
 
 def _falling(highest: float, size: int) -> list[float]:

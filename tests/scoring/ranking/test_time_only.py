@@ -81,7 +81,7 @@ def test_only_a_time_and_a_word_of_noting(question, days):
         "what is the last name of Tom?",
         "note 17 of last week",
         "my last 3 notes about the harbour",
-        "my last 300 notes",
+        "my last 3000 notes",
         "Was habe ich gestern über den Hafen notiert?",
         "我昨天在港口记了什么？",
         "昨日港で書いたこと",

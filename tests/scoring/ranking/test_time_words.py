@@ -167,6 +167,35 @@ def test_the_dates_of_a_text_and_the_shares_of_candidates() -> None:
     np.testing.assert_array_equal(newest, [0.0, 1.0, 0.5])
 
 
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("the deposit is due on 1 December", [(2025, 12, 1), (2026, 12, 1)]),
+        ("the deposit was due on 20 November", [(2026, 11, 20), (2026, 11, 20)]),
+        ("am 1. Dezember um drei", [(2025, 12, 1), (2026, 12, 1)]),
+        ("el 3 de marzo", [(2026, 3, 3), (2027, 3, 3)]),
+        ("On March 10 we walk; we march 10 km", [(2026, 3, 10), (2027, 3, 10)]),
+        ("the 5 may be right", []),
+        ("am 6.12. im Dezember", [(2025, 12, 6), (2026, 12, 6)]),
+        ("29 February", [(2024, 2, 29), (2028, 2, 29)]),
+        ("31 February", []),
+        ("on 1 December 2029", [(2029, 12, 1)]),
+    ],
+)  # fmt: skip
+def test_a_day_without_a_year_is_near_the_day_of_its_text(text: str, days: list[tuple[int, int, int]]) -> None:
+    saved = date(2026, 11, 20)
+    every = sorted({date(*day) for day in days})
+    assert sorted(set(dates_in(text, saved))) == [(day, day) for day in every]
+
+
+def test_what_is_due_next_week_counts_dates_without_a_year() -> None:
+    asked = time_words("what is due next week?", datetime(2026, 11, 29, tzinfo=UTC))
+    texts = ["The deposit is due on 1 December.", "Vaccination on 1 December 2029.", "Lunch on 16 December."]
+    assert asked is not None
+    shares = time_shares(asked, texts, [date(2026, 10, 3)] * 3)
+    np.testing.assert_array_equal(shares, [1.0, 0.0, 0.0])
+
+
 SAID = """
 en | When did Ada paint the boat? | I painted it last night. | I painted it blue.
 en | Which day is the review? | The review is on 3 March. | The review may be short.
