@@ -77,16 +77,25 @@ async def invalid(_: Request, error: Exception) -> JSONResponse:
     """Answer a request with invalid values; the response names them."""
     errors: Sequence[Mapping[str, Any]] = getattr(error, "errors", list)()
     wrong = [
-        WrongValue(where=".".join(map(str, entry["loc"])), value=shown(entry.get("input")), why=_why(entry))
+        WrongValue(where=".".join(map(str, entry["loc"])), value=_given(entry), why=_why(entry))
         for entry in errors[:_MAX_ERRORS]
     ]
-    summary = " ".join(f"{entry.where} = {entry.value}: {entry.why}." for entry in wrong[:3])
+    summary = " ".join(
+        f"{entry.where}{' = ' if entry.value else ''}{entry.value}: {entry.why.rstrip('.')}."
+        for entry in wrong[:3]
+    )
     return problem(422, f"{summary} Nothing was done.", errors=wrong)
+
+
+def _given(error: Mapping[str, Any]) -> str:
+    """Return the wrong value; empty if the error is that there is none, or no JSON."""
+    return "" if error.get("type") in {"missing", "json_invalid"} else shown(error.get("input"))
 
 
 def _why(error: Mapping[str, Any]) -> str:
     more = error.get("ctx", {}).get("error") if error.get("type") == "json_invalid" else None
-    return f"{error['msg']} ({more})" if more else str(error["msg"])
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{message} ({more})" if more else message
 
 
 async def unforeseen(request: Request, error: Exception) -> JSONResponse:

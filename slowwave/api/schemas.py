@@ -7,19 +7,21 @@ from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
-    AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     JsonValue,
     StrictBool,
     StrictInt,
+    ValidationInfo,
     create_model,
     model_validator,
 )
 
-from slowwave.common.arguments import limit_of
+from slowwave.common.arguments import limit_of, parsed_moment, shown
 from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
+from slowwave.errors import ArgumentError
 from slowwave.serving.lenient_arguments import read_arguments
 from slowwave.serving.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
@@ -67,8 +69,19 @@ class _Search(_Body):
     project: Project = Field("", description="Project of the search; report its outcome to /v1/outcome.")
 
 
+def _moment(value: object, info: ValidationInfo) -> object:
+    """Read a day or a time as tools do."""
+    if value is None or isinstance(value, datetime):
+        return value
+    try:
+        return parsed_moment(str(info.field_name), value if isinstance(value, str) else shown(value))
+    except ArgumentError as error:
+        raise ValueError(str(error)) from None
+
+
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 _KINDS: Final[dict[Any, Any]] = {
-    LABELS: Names, MOMENT: AwareDatetime | None, DAY: date | None, bool: StrictBool, str: str,
+    LABELS: Names, MOMENT: Moment, DAY: date | None, bool: StrictBool, str: str,
 }  # fmt: skip
 _FILTERS: Final[dict[str, Any]] = {
     name: (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel
@@ -24,20 +24,25 @@ NEVER_IGNORED: Final = frozenset({
     "namespace", "tenant", "principal", "user", "owner", "account", "organization", "organisation", "org",
     "workspace", "role", "right", "scope", "permission", "token", "admin", "onbehalfof", "sensitivity",
     "visibility", "private", "public", "secret", "confidential", "label", "dryrun", "preview", "simulate",
-    "acl", "hidden", "restricted", "sensitive", "classification",
+    "acl", "hidden", "restricted", "sensitive", "classification", "privacy", "access", "reader", "audience",
+    "shared", "sharing", "protected", "test", "readonly", "validateonly", "checkonly", "nosave", "noop",
 })  # fmt: skip
 """Names that say who sees a note, whose it is, or whether anything is done: validation refuses them.
 
-Also with an ending: `user_id`, `tenantName`, `roles`. A guess about rights or about whose a note is would be
+Also with an ending or a beginning: `user_id`, `tenantName`, `roles`, `include_secret`; and any name whose
+value holds such a name, or is a word of `CLOSED`. A guess about rights or about whose a note is would be
 silent and could not be undone, so none is made.
 """
 _ENDING: Final = re.compile("(?:ids?|names?|levels?|s)$")
-_BEGINNING: Final = re.compile("^(?:is|make|keep|mark)")
+_BEGINNING: Final = re.compile("^(?:is|make|keep|mark|include)")
 CLOSING: Final = frozenset({
     "sensitivity", "visibility", "private", "secret", "confidential", "acl", "hidden", "restricted",
-    "sensitive", "classification",
+    "sensitive", "classification", "privacy", "access", "reader", "audience", "shared", "sharing",
+    "protected",
 })  # fmt: skip
 """Those of them by which a client wants to close a note."""
+CLOSED: Final = frozenset({"secret", "private", "confidential", "restricted", "hidden"})
+"""Values of an unknown argument that mean a closed note."""
 MAX_NAMED: Final = 5  # ignored arguments in a remark (count)
 _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _WHOLE: Final = re.compile(r"[+-]?\d{1,15}(?:\.0+)?")
@@ -124,7 +129,7 @@ def _named(fields: Mapping[str, FieldInfo], given: Mapping[str, Any]) -> tuple[d
         field = _field_of(fields, name)
         if field and field not in named:
             named[field] = value
-        elif _may_not_be_ignored(name) and value not in (None, ""):
+        elif value not in (None, "") and _may_not_be_ignored(name, value):
             named[name] = value
         else:
             ignored.append(name)
@@ -137,13 +142,30 @@ def _field_of(fields: Mapping[str, FieldInfo], name: str) -> str:
     return next((field for field in fields if _plain(field) == plain), "")
 
 
-def _may_not_be_ignored(name: str) -> bool:
-    return _is_among(NEVER_IGNORED, name)
+def _may_not_be_ignored(name: str, value: object) -> bool:
+    return _is_among(NEVER_IGNORED, name) or any(map(_closes, _parts_of(value)))
 
 
-def means_closing(name: str) -> bool:
-    """Whether a client that sends an argument of this name wants to close a note."""
-    return _is_among(CLOSING, name)
+def _closes(part: str) -> bool:
+    return means_closing(part) or _plain(part) in CLOSED
+
+
+def _parts_of(value: object) -> Iterator[str]:
+    """Yield the names in a value, and its texts."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield str(name)
+            yield from _parts_of(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _parts_of(part)
+
+
+def means_closing(name: str, value: object = None) -> bool:
+    """Whether a client that sends an argument of this name, or with this value, wants to close a note."""
+    return _is_among(CLOSING, name) or any(map(_closes, _parts_of(value)))
 
 
 def _is_among(names: frozenset[str], name: str) -> bool:

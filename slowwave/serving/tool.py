@@ -143,17 +143,24 @@ class Tool:
 
     def invalid(self, error: ValidationError) -> str:
         """Return the invalid arguments, in a line."""
-        refused = [entry["loc"][0] for entry in error.errors() if entry["type"] == "extra_forbidden"]
+        refused = {
+            str(entry["loc"][0]): entry["input"]
+            for entry in error.errors() if entry["type"] == "extra_forbidden"
+        }  # fmt: skip
         if refused:
             names = ", ".join(self.arguments.model_fields)
-            how = CLOSE if any(means_closing(str(name)) for name in refused) else ""
-            name = ascii(str(refused[0])[:80])
+            how = CLOSE if any(means_closing(name, value) for name, value in refused.items()) else ""
+            name = ascii(next(iter(refused))[:80])
             return f"{self.name} has no argument {name}. Nothing was done. {how}It has {names}."
         wrong = " ".join(
-            f"{'.'.join(map(str, entry['loc']))} = {shown(entry['input'])}: {entry['msg']}."
+            f"{'.'.join(map(str, entry['loc']))} {_fault(entry['type'], entry['input'], entry['msg'])}"
             for entry in error.errors()[:3]
         )
         return f"{self.name}: {wrong} Nothing was done."
+
+
+def _fault(kind: str, given: object, message: str) -> str:
+    return "is missing." if kind == "missing" else f"= {shown(given)}: {message}."
 
 
 CLOSE: Final = (

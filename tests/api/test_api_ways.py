@@ -150,9 +150,11 @@ def test_an_identifier_that_nothing_mentions_is_in_the_answer(api: Api):
         ("/v1/search", {"query": "x", "limit": "five"}, "body.limit = 'five'"),
         ("/v1/search", {"query": "x", "namespace": "bob"}, "body.namespace = 'bob'"),
         ("/v1/search", {"query": " "}, "empty"),
-        ("/v1/search", {"query": "x", "since": "2026-03-01T00:00:00"}, "body.since"),
+        ("/v1/search", {"query": "x", "since": 5}, "body.since = 5: since 5: give a day as YYYY-MM-DD"),
+        ("/v1/search", {"query": "x", "until": "soon"}, "body.until = 'soon'"),
+        ("/v1/search", {"limit": 3}, "body.query: Field required."),
         ("/v1/search", {"query": "x", "memory_type": ["nonsense"]}, "'nonsense'"),
-        ("/v1/search", None, "body = None"),
+        ("/v1/search", None, "body: Field required."),
         ("/v1/memories", {"content": "  "}, "no text in it"),
         ("/v1/memories", {"content": "a\0b"}, "NUL"),
         ("/v1/feedback", {"search_id": "x", "result": 1, "rating": "great"}, "body.rating = 'great'"),
@@ -161,6 +163,13 @@ def test_an_identifier_that_nothing_mentions_is_in_the_answer(api: Api):
 )
 def test_a_value_that_is_not_allowed_is_named(api: Api, path, body, told):
     assert told in problem(api.ask("POST", path, body), 422)
+
+
+def test_a_day_bounds_a_search_as_with_other_faces(api: Api):
+    api.of("POST", "/v1/memories", {"content": "The gate at Dunbar is opened at seven in the morning."})
+    for since, count in (("2020-01-31", 1), ("9000-01-31T10:00:00Z", 0)):
+        found = api.of("POST", "/v1/search", {"query": "Dunbar gate", "since": since})
+        assert len(found["results"]) == count
 
 
 def test_other_errors_have_the_same_form(api: Api, monkeypatch):

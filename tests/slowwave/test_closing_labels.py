@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import orjson
 import pytest
+from pydantic import BaseModel
 
 from slowwave.imports.bulk.rows import fields_of, item_of
 from slowwave.imports.gate_preview import prepare_notes
@@ -16,7 +17,7 @@ from slowwave.imports.notion import Notion
 from slowwave.notes.arguments import as_they_stand, note_of
 from slowwave.notes.reading import parse_jsonl, parse_markdown
 from slowwave.notes.sensitivity import words_in_fields
-from slowwave.serving.lenient_arguments import means_closing
+from slowwave.serving.lenient_arguments import means_closing, read_arguments
 
 NOW = datetime(2026, 5, 4, 9, tzinfo=UTC)
 TEXT = "Marta keeps the code of the boathouse in the blue tin above the stove."
@@ -138,3 +139,28 @@ def test_a_save_without_one_keeps_what_its_memory_has():
 )  # fmt: skip
 def test_names_that_mean_closing(name, wanted):
     assert means_closing(name) is wanted
+
+
+class _Saved(BaseModel):
+    content: str
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"metadata": {"sensitivity": "secret"}}, {"metadata": {"secret": True}}, {"privacy": "secret"},
+        {"properties": {"note": {"visibility": "closed"}}}, {"access": "me"}, {"readers": ["ada"]},
+        {"audience": "me"}, {"shared": False}, {"who": ["Private"]}, {"validate_only": True},
+        {"no_save": True}, {"test": True}, {"readOnly": True}, {"include_secret": True},
+    ],
+)  # fmt: skip
+def test_what_may_mean_a_closed_note_or_a_dry_run_is_not_ignored(given):
+    read = read_arguments(_Saved, {"content": TEXT, **given})
+    assert read.values == {"content": TEXT, **given}
+    assert read.remarks == ()
+
+
+def test_other_unknown_arguments_are_ignored():
+    read = read_arguments(_Saved, {"content": TEXT, "metadata": {"colour": "a secret place"}, "mode": "fast"})
+    assert read.values == {"content": TEXT}
+    assert "'metadata', 'mode'" in read.remarks[0]
