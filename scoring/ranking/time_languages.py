@@ -341,7 +341,7 @@ class Language:
 
     @cached_property
     def in_text_yearless(self) -> tuple[re.Pattern[str], ...]:
-        """Return the patterns of a day and a month without a year, as texts carry them."""
+        """Return the patterns of dates without a year, as texts carry them."""
         others = ("{year}", "{feast}", "{sure}")
         forms = [form for form in self.listed("date") if not any(place in form for place in others)]
         return tuple(map(self._whole, forms))

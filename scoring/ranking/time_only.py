@@ -154,10 +154,10 @@ def label_only(question: str, as_of: datetime) -> TimeWords | None:
 
 
 def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
-    """Return each plural of a short question as label and days, with the stems of its other words.
+    """Return each plural of a short question as a label, with its subject.
 
-    `decisions about the roof` and `last month's roof decisions` are such questions. Whether the plural is a
-    label, and of which memories, only the memories say.
+    `decisions about the roof` and `last month's roof decisions` are such questions. A subject is the stems
+    of the other words. Whether the plural is a label, only the memories say.
 
     Args:
         question: Text of the query.

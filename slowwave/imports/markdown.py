@@ -16,7 +16,6 @@ from slowwave.notes.fields import unread_remark
 from slowwave.notes.folder import list_vault
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
-from slowwave.quality.structure import KNOWN_WORDS
 
 MAX_NAME_CHARACTERS = 300
 """Maximum characters of a path that is a key; longer ones are hashed."""
@@ -112,7 +111,7 @@ def _dated(note: Note | NoteFailure, file: VaultFile, now: datetime) -> Iterator
 
 
 def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None = None) -> ImportItem:
-    """Return a note as an item with its labels; an unknown type stays in its metadata."""
+    """Return a note as an item with its labels."""
     labels: dict[str, Any] = {
         name: getattr(note, name)
         for name in (
@@ -122,8 +121,6 @@ def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None
     }  # fmt: skip
     if note.sensitivity != "internal":
         labels["sensitivity"] = note.sensitivity
-    own = str(note.metadata.get("type") or "").lower()
-    known = own if note.memory_type == "note" and own in KNOWN_WORDS["memory_type"] else note.memory_type
     at = note.created_at
     return ImportItem(
         key=key,
@@ -133,7 +130,7 @@ def _item(note: Note, key: str, kind: str, now: datetime, more: list[str] | None
         title=note.title,
         created_at=at,
         updated=written(moment_in(note.metadata.get("modified") or note.metadata.get("updated"), now)),
-        memory_type=known,
+        memory_type=note.memory_type,
         tags=tuple(dict.fromkeys([*note.tags, *(more or [])])),
         labels={**labels, "source_kind": note.source_kind},
         about=dict(note.metadata),

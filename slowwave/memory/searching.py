@@ -202,7 +202,8 @@ class SearchingMemory(SavingMemory):
         """Record the answer written after a search, and detect which results it used.
 
         A memory counts as used if the answer has more than 30 % of the longer words of its returned text, or
-        names its id. The answer itself is not stored. Observing it again changes nothing.
+        names its id; a short answer is read with its question (rule 4.1). The answer itself is not stored.
+        Observing it again changes nothing.
 
         Args:
             search_id: of the search.

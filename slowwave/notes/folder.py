@@ -20,7 +20,7 @@ class Unseen:
     Attributes:
         source: POSIX path relative to the vault, in Unicode normal form C; empty for the whole vault.
         why: Reason.
-        expected: Whether notes must be expected there; False for a link that is not followed.
+        expected: Whether notes must be expected there; False for a link in circles, and one to no note.
     """
 
     source: str
@@ -118,8 +118,8 @@ def _add(
     is_note = PurePosixPath(source).suffix.lower() in NOTE_SUFFIXES
     try:
         if obstacle := _obstacle(entry, root, linked=linked):
-            dangles = obstacle == _DANGLING
-            listing.unseen.append(Unseen(source, obstacle, expected=dangles and is_note))
+            is_expected = {_DANGLING: is_note, _LEAVES: is_note or entry.is_dir()}.get(obstacle, False)
+            listing.unseen.append(Unseen(source, obstacle, expected=is_expected))
         elif entry.is_dir():
             _scan(
                 listing, Path(entry.path), source + "/", root, exported, linked=linked or entry.is_symlink()
@@ -137,6 +137,7 @@ def _add(
 
 
 _DANGLING = "it is a link to nothing"
+_LEAVES = "it is a link that leaves the vault"
 
 
 def _obstacle(entry: os.DirEntry[str], root: Path, *, linked: bool) -> str:
@@ -148,7 +149,7 @@ def _obstacle(entry: os.DirEntry[str], root: Path, *, linked: bool) -> str:
     except (OSError, RuntimeError):  # broken, or a link to itself
         return _DANGLING
     if not target.is_relative_to(root):
-        return "it is a link that leaves the vault"
+        return _LEAVES
     # Folders that link each other would be followed in every order: one step is enough.
     if target.is_dir() and (linked or Path(entry.path).parent.resolve().is_relative_to(target)):
         return "it is a link that may lead in circles"

@@ -41,6 +41,7 @@ MAX_REMARKS = 20
 """Maximum remarks on labels of one note that are stored."""
 _NUL_ESCAPE = "\\u0000"
 _COMMA = re.compile(",")
+_BETWEEN_WORDS = re.compile(r"_|(?<!\d)-|-(?!\d)")
 _COMMA_OR_SPACE = re.compile(r"[,\s]")
 
 
@@ -190,6 +191,9 @@ def _markdown_note(
         else fields.word(name, KNOWN_WORDS[name]) or default
         for name, default in WORD_FIELDS.items()
     }
+    own = next((str(value).strip().lower() for key, value in fields.rest.items() if key.lower() == "type"), "")
+    if words["memory_type"] == WORD_FIELDS["memory_type"] and own in KNOWN_WORDS["memory_type"]:
+        words["memory_type"] = own
     title = " ".join(fields.text("title").split()) or _first_title(structure)
     given = [tag.lstrip("#") for tag in fields.items("tags", _COMMA_OR_SPACE)]
     tags = [on_one_line(tag) for tag in given]
@@ -350,6 +354,5 @@ def _first_key(record: Mapping[str, Any], *names: str) -> str | None:
 
 
 def title_from_path(path: str) -> str:
-    """Return the title of last resort: the file name as words."""
-    stem = PurePosixPath(path).stem
-    return " ".join(stem.replace("-", " ").replace("_", " ").split())
+    """Return the title of last resort: the file name as words, and dates as they are."""
+    return " ".join(_BETWEEN_WORDS.sub(" ", PurePosixPath(path).stem).split())

@@ -1,4 +1,4 @@
-"""Candidates of a question with a time, or for the memories with a label (rule 3.13)."""
+"""Candidates of questions with a time or a label (rule 3.13)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class _Asking:
         return len(found.candidates) > 0 and not ranking.abstained
 
     def dated(self, asked: TimeWords) -> dict[str, str]:
-        """Return the memories, each with a chunk, whose text has a date of the days asked for."""
+        """Return the memories whose text has a date of the days, each with a chunk."""
         if asked.since is None:
             return {}
         found = self.look(self.query, self.filters).candidates
@@ -126,7 +126,7 @@ class _Asking:
         return (labelled, label) if labelled.candidates.chunk_ids else None
 
     def with_subject(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
-        """Return the found memories with a label, and days, that mention the subject of the query."""
+        """Return the found memories with a label that mention the subject of the query."""
         for asked, subject in labels_and_subjects(self.query, self.moment):
             if listed := _about(found, asked, subject)[: asked.most or self.limit]:
                 others = self._following(asked, found)
@@ -134,7 +134,7 @@ class _Asking:
         return None
 
     def _following(self, asked: TimeWords, found: SearchCandidates) -> dict[str, str]:
-        """Return what follows a list: other results of the query in its days, and their best chunks."""
+        """Return other results of the query in its days, each with its best chunk."""
         others = found if asked.since is None else self.look(self.query, of_days(self.filters, asked))
         policy, chunk_ids = self.space.policy, others.candidates.chunk_ids
         results = rank(others.candidates, policy, as_of=self.moment, limit=self.limit).results
@@ -155,7 +155,7 @@ def _is_type(label: TimeWords) -> bool:
 
 
 def _about(found: SearchCandidates, asked: TimeWords, subject: frozenset[str]) -> list[str]:
-    """Return those found that have the label, are of the days and mention the subject, in the order asked."""
+    """Return those of the label and the days that mention the subject, in order."""
     columns = ["memory_id", "created_at", "updated_at", "title", "text", "tags", "memory_type"]
     dated: dict[str, tuple[datetime, datetime]] = {}
     for row in found.shown.select(columns).to_pylist():
@@ -214,7 +214,7 @@ def _listed(
     space: Workspace, namespace: str, asked: TimeWords, listed: Sequence[str], now: datetime,
     others: Mapping[str, str],
 ) -> SearchCandidates:  # fmt: skip
-    """Return a list of memories in this order, each with its first passage, and those that follow it.
+    """Return memories in this order, each with its first passage, and what follows.
 
     The log holds their order as strengths of a phrase, so a replay needs no clock.
 

@@ -164,7 +164,7 @@ def _parts_of(value: object) -> Iterator[str]:
 
 
 def means_closing(name: str, value: object = None) -> bool:
-    """Whether a client that sends an argument of this name, or with this value, wants to close a note."""
+    """Whether an argument of this name, or with this value, means to close a note."""
     return _is_among(CLOSING, name) or any(map(_closes, _parts_of(value)))
 
 

@@ -67,7 +67,7 @@ class ScanResult:
         """Warnings to store for ever: without file names, which may be secret."""
         more = len(self.warnings) - len(self.nameless)
         files = f"{counted(more, 'warning')} about single files"
-        summary = f"{files} of the vault {self.vault}. Run `slowwave ingest` to list them."
+        summary = f"{files} of the vault {self.vault}. Run `slowwave ingest FOLDER` to list them."
         return [*self.nameless, *([summary] if more else [])]
 
 

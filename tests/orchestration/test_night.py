@@ -133,7 +133,7 @@ def test_the_nights_of_a_vault(settings, folder, today):
     watch(settings, folder, "bob")
 
     first = run_night(settings, today, today)
-    told = "1 warning about single files of the vault vault. Run `slowwave ingest` to list them."
+    told = "1 warning about single files of the vault vault. Run `slowwave ingest FOLDER` to list them."
     assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
     assert first["live"] == 6
     made = [one["asset"] for one in first["steps"]]

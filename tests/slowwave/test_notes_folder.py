@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from slowwave.notes.folder import iter_vault
+from slowwave.notes.folder import iter_vault, list_vault
 
 
 def write(path, text="x"):
@@ -52,6 +52,8 @@ def test_iter_vault_follows_links_only_inside_and_not_in_circles(tmp_path):
         "real/cross/b.md",
         "shortcut/a.md",
     ]
+    expected = {place.source for place in list_vault(root).unseen if place.expected}
+    assert expected == {"outside", "secret.md", "broken.md", "self.md"}
 
 
 def test_a_linked_root_is_read(tmp_path):

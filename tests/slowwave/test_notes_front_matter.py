@@ -8,6 +8,8 @@ import time
 import pytest
 from notes_helpers import markdown, with_field
 
+from slowwave.notes.reading import title_from_path
+
 
 @pytest.mark.parametrize(
     ("text", "status", "content"),
@@ -185,3 +187,27 @@ def test_hashtags_are_tags_and_no_comment(head: str, tags: tuple[str, ...]):
     note = markdown(f"---\n{head}\n---\nThe ferry leaves at nine.")
     assert note.tags == tags
     assert note.content == "The ferry leaves at nine."
+
+
+@pytest.mark.parametrize(
+    ("head", "memory_type"),
+    [
+        ("type: decision", "decision"), ("Type: Meeting", "meeting"), ("type: blog post", "note"),
+        ("type: [decision, x]", "note"), ("type: decision\nmemory_type: fact", "fact"),
+        ("kind: fact", "note"),
+    ],
+)  # fmt: skip
+def test_a_type_that_is_known_is_the_memory_type(head, memory_type):
+    note = markdown(f"---\n{head}\n---\nThe pier is painted in May.")
+    assert note.memory_type == memory_type
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("daily/2026-11-27.md", "2026-11-27"), ("2026-11-19_Sprint-retro.md", "2026-11-19 Sprint retro"),
+        ("phase-2-plan.md", "phase 2 plan"), ("a_b-c.md", "a b c"),
+    ],
+)  # fmt: skip
+def test_a_file_name_is_the_title_of_last_resort(path, title):
+    assert title_from_path(path) == title

@@ -250,6 +250,74 @@ def test_what_else_fits_a_question_follows_its_list(tickets):
     assert found(memory, "tickets from 2001")[:1] == [other]
 
 
+@pytest.fixture
+def roofs(tickets):
+    """Decisions and notes about a roof, a recipe and meetings, beside the tickets."""
+    memory, ids = tickets
+    now = datetime.now(UTC)
+    notes = [
+        ("slate", "We repair the roof and do not replace it.", [], "decision", 40),
+        ("poles", "The scaffold stays until the gutter is done.", ["Roof"], "decision", 9),
+        ("quote", "Wiesner wants 4,100 euros for the roof, all included.", [], "note", 8),
+        ("dal", "Red lentils with ginger, forty minutes.", ["recipe", "vegetarian"], "note", 30),
+        ("stew", "Beef with beer, three hours in the oven.", ["recipe"], "note", 31),
+        ("retro", "Ravi and Ines: fewer alerts at night.", ["meeting"], "note", 3),
+    ]
+    more = {
+        key: memory.save(
+            text, key=key, tags=tags, memory_type=kind, created_at=now - timedelta(days=days)
+        ).memory_id
+        for key, text, tags, kind, days in notes
+    }
+    return memory, ids | more
+
+
+@pytest.mark.parametrize(
+    ("question", "keys"),
+    [
+        ("decisions about the roof", ["poles", "slate"]),
+        ("my last roof decisions", ["poles", "slate"]),
+        ("roof decisions from the last 10 days", ["poles"]),
+        ("vegetarian recipes", ["dal"]),
+        ("recipes with lentils", ["dal"]),
+        ("meetings with Ravi", ["retro"]),
+        ("my last decision", ["stay"]),
+    ],
+)
+def test_a_label_with_a_subject_lists_those_that_mention_it(roofs, question, keys):
+    memory, ids = roofs
+    response = memory.search(question, explain=True)
+    assert [one.memory_id for one in response][: len(keys)] == [ids[key] for key in keys]
+    assert {one.fit for one in response.results[: len(keys)]} == {"strong"}
+    assert all(one.fit != "strong" for one in response.results[len(keys) :])
+    for one in response:
+        assert sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
+    again = replay(memory.journal.get(response.search_id).payload)
+    assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
+
+
+def test_a_subject_that_no_memory_with_the_label_mentions_makes_no_list(roofs):
+    memory, ids = roofs
+    assert found(memory, "decisions about the harbour wall") == []
+    assert found(memory, "tickets about the roof", include_weak=True)[:1] != [ids["loops"]]
+    memory.save("The decisions about the ferry are in the blue folder.", key="ferry")
+    assert memory.search("decisions about the ferry").results[0].source == "ferry"
+
+
+def test_what_follows_a_list_of_some_days_is_of_these_days(roofs):
+    memory, _ = roofs
+    response = memory.search("roof decisions from the last 10 days", include_weak=True)
+    assert len(response.results) > 1
+    assert all(one.created_at > datetime.now(UTC) - timedelta(days=11) for one in response)
+
+
+def test_what_happened_on_a_day_is_followed_by_texts_with_its_date(roofs):
+    memory, ids = roofs
+    day = datetime.now(UTC) - timedelta(days=3)
+    told = memory.save(f"The new pump was delivered on {day:%-d %B} at noon.", key="pump").memory_id
+    assert found(memory, f"what happened on {day:%-d %B}?") == [ids["retro"], ids["loops"], told]
+
+
 def test_a_list_marks_an_outdated_value(tickets):
     memory, _ = tickets
     now = datetime.now(UTC)

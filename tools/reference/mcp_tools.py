@@ -43,7 +43,7 @@ def page() -> str:
         "Arguments are read as they were meant: null or an empty text for an optional one is not given, "
         '`"10"` and `10.0` are numbers, a text with commas is a list, `searchId` is `search_id`, and all '
         "may be inside `arguments` or be a JSON text. An unknown argument is ignored, and the answer's "
-        "warnings name it. One about owner, rights, visibility or dry runs "
+        "warnings name it. One about owner, rights, visibility or dry runs, also by its value, "
         "(`namespace`, `user_id`, `role`, `sensitivity`, `dry_run`, …) is refused. So is a value without "
         "meaning, by its name. A character that is not Unicode is replaced by �, with a warning. Batches of "
         "up to 100 messages are answered as an array, and what is not JSON with the error -32700. Over "

@@ -182,7 +182,9 @@ def test_the_dates_of_a_text_and_the_shares_of_candidates() -> None:
         ("on 1 December 2029", [(2029, 12, 1)]),
     ],
 )  # fmt: skip
-def test_a_day_without_a_year_is_near_the_day_of_its_text(text: str, days: list[tuple[int, int, int]]) -> None:
+def test_a_day_without_a_year_is_near_the_day_of_its_text(
+    text: str, days: list[tuple[int, int, int]]
+) -> None:
     saved = date(2026, 11, 20)
     every = sorted({date(*day) for day in days})
     assert sorted(set(dates_in(text, saved))) == [(day, day) for day in every]
