@@ -16,7 +16,7 @@ from typing import Final
 from slowwave.scoring.ranking.time_languages import ORDERS, WORD, Language, languages_known
 from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_words import looks_ahead, plain
-from slowwave.scoring.ranking.words import is_function_word, stems
+from slowwave.scoring.ranking.words import stems
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
 MAX_UNSPACED: Final = 14  # letters of a time in a language without spaces
@@ -227,20 +227,24 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
     words = dict.fromkeys(WORD.findall(text))
     found: dict[tuple[TimeWords, frozenset[str]], None] = {}
     for vocabulary in _vocabularies():
-        unknown = [word for word in words if word not in vocabulary.known]
-        content = [word for word in unknown if word not in vocabulary.linking and not is_function_word(word)]
+        listed = vocabulary.known | vocabulary.linking
+        content = [word for word in words if word not in listed]
         plurals = [word for word in content if vocabulary.is_plural(word)]
         if vocabulary.language.unspaced or not plurals or not 1 < len(content) <= MAX_SUBJECT + 1:
             continue
-        any_unknown = rf"(?<!\w)(?:{'|'.join(map(re.escape, unknown))})(?!\w)"
-        asked, rest = _time_and_rest(vocabulary, re.sub(any_unknown, _LABEL, text), today)
+        linking = [word for word in words if word in vocabulary.linking and word not in vocabulary.all]
+        others = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *linking]))})(?!\w)"
+        asked, rest = _time_and_rest(vocabulary, re.sub(others, _LABEL, text), today)
         asked = asked or TimeWords("", until=today)
         if rest is None or (asked.since is not None and asked.since > today):
             continue
+        # Without a word of this language, what stands there as it does may be no plural of it.
+        first = int(len(content) == len(words))
         for plural in plurals:
+            labels = vocabulary.labels_of(plural)[0 if plural.startswith("#") else first :]
             subject = stems(" ".join(word for word in content if word != plural))
-            if subject:
-                found[asked._replace(labels=vocabulary.labels_of(plural), plural=True), subject] = None
+            if subject and labels:
+                found[asked._replace(labels=labels, plural=True), subject] = None
     return tuple(found)
 
 

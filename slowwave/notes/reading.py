@@ -191,7 +191,8 @@ def _markdown_note(
         else fields.word(name, KNOWN_WORDS[name]) or default
         for name, default in WORD_FIELDS.items()
     }
-    own = next((str(value).strip().lower() for key, value in fields.rest.items() if key.lower() == "type"), "")
+    kinds = (str(value).strip().lower() for key, value in fields.rest.items() if key.lower() == "type")
+    own = next(kinds, "")
     if words["memory_type"] == WORD_FIELDS["memory_type"] and own in KNOWN_WORDS["memory_type"]:
         words["memory_type"] = own
     title = " ".join(fields.text("title").split()) or _first_title(structure)

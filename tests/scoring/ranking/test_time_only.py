@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.time_only import MAX_CHARACTERS, label_only, time_only
+from slowwave.scoring.ranking.time_only import (
+    MAX_CHARACTERS,
+    label_only,
+    labels_and_subjects,
+    time_only,
+)
 
 FRIDAY = datetime(2026, 3, 13, 9, tzinfo=UTC)
 TODAY, YESTERDAY, MONDAY = date(2026, 3, 13), date(2026, 3, 12), date(2026, 3, 9)
@@ -205,3 +210,34 @@ def test_a_word_alone_is_a_plural_by_the_first_language_alone(word, plural):
     asked = label_only(word, FRIDAY)
     assert asked is not None
     assert asked.plural == plural
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "subject"),
+    [
+        ("decisions about the roof", "decision", {"roof"}),
+        ("my last 3 roof decisions", "decision", {"roof"}),
+        ("vegetarian recipes", "recipe", {"vegetarian"}),
+        ("#recipe soup", "recipe", {"soup"}),
+        ("Entscheidungen zum Dach", "decision", {"dach"}),
+        ("Rezepte mit Linsen", "rezept", {"linsen"}),
+        ("décisions sur le toit", "decision", {"toit"}),
+        ("which projects use Postgres?", "project", {"postgr"}),
+    ],
+)
+def test_a_plural_may_be_a_label_and_the_other_words_its_subject(question, label, subject):
+    found = labels_and_subjects(question, FRIDAY)
+    assert any(label in asked.labels and subject == stems for asked, stems in found)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "may I enter the crane", "boat insurance", "decisions", "what did we decide about the roof?",
+        "decisions about the roof of the old boat house", "garage per month", "tickets from March",
+    ],
+)  # fmt: skip
+def test_what_has_no_plural_or_no_short_subject_has_no_label_with_a_subject(question):
+    found = labels_and_subjects(question, FRIDAY)
+    assert all(asked.labels[0] not in question.casefold().split() for asked, _ in found)
+    assert not any({"decision", "crane", "insurance"} & {*asked.labels} for asked, _ in found)
