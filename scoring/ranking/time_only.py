@@ -166,6 +166,12 @@ def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords
     return _labels_and_subjects(question, as_of.date()) if len(question) <= MAX_CHARACTERS else ()
 
 
+def asks_what_happened(question: str) -> bool:
+    """Whether a question is about what happened, and has no word of notes."""
+    words = frozenset(WORD.findall(plain(question)))
+    return not any(words & vocabulary.of_notes for vocabulary in _vocabularies())
+
+
 def days_named(asked: TimeWords) -> str:
     """Return the days of a window as text: a year, a month, a day, or the first and last day."""
     first, last = asked.since or date.min, asked.until or date.max

@@ -18,7 +18,12 @@ from slowwave.index.channels import SHOWN
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import DAY, day_start
 from slowwave.scoring.ranking import Candidates, Ranking, rank
-from slowwave.scoring.ranking.time_only import label_only, labels_and_subjects, time_only
+from slowwave.scoring.ranking.time_only import (
+    asks_what_happened,
+    label_only,
+    labels_and_subjects,
+    time_only,
+)
 from slowwave.scoring.ranking.time_words import time_words, without_expression
 from slowwave.scoring.ranking.words import stems, text_stems
 from slowwave.search.filters import labelled
@@ -102,7 +107,7 @@ class _Asking:
 
     def dated(self, asked: TimeWords) -> dict[str, str]:
         """Return the memories whose text has a date of the days, each with a chunk."""
-        if asked.since is None:
+        if asked.since is None or not asks_what_happened(self.query):
             return {}
         found = self.look(self.query, self.filters).candidates
         pairs = zip(found.memory_ids, found.chunk_ids, strict=True)

@@ -316,6 +316,7 @@ def test_what_happened_on_a_day_is_followed_by_texts_with_its_date(roofs):
     day = datetime.now(UTC) - timedelta(days=3)
     told = memory.save(f"The new pump was delivered on {day:%-d %B} at noon.", key="pump").memory_id
     assert found(memory, f"what happened on {day:%-d %B}?") == [ids["retro"], ids["loops"], told]
+    assert told not in found(memory, f"what did I note on {day:%-d %B}?")
 
 
 def test_a_list_marks_an_outdated_value(tickets):
