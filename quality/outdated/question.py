@@ -204,6 +204,32 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
     return not names_in(newer[:BEGINNING]) <= asked_keys(older)
 
 
+def still_holds(question: Question, older: str, newer: str) -> bool:
+    """Whether a newer text replaces another value than the one that is asked for.
+
+    A question that counts (*within how many days*) is not answered by an amount of another unit. One for a
+    name is answered as before if both texts have the same names, and numbers or days.
+
+    Args:
+        question: Of the search.
+        older: Text with its title.
+        newer: Text with its title.
+    """
+    if question.counted:
+        units = _units(_WORD.findall(newer.casefold()))
+        before, after = asked_keys(older), asked_keys(newer) | units
+        return bool(units) and not question.counted.isdisjoint(before) and question.counted.isdisjoint(after)
+    if question.asked.asks == "name":
+        names, have_values = names_in(older) - question.keys, map(_has_number_or_day, (older, newer))
+        is_same = names <= asked_keys(newer) and names_in(newer) <= asked_keys(older)
+        return bool(names) and is_same and all(have_values)
+    return False
+
+
+def _has_number_or_day(text: str) -> bool:
+    return any(word.isdigit() or word in _TIME_WORDS for word in _WORD.findall(text.casefold()))
+
+
 @lru_cache(maxsize=4_096)
 def names_in(text: str) -> frozenset[str]:
     """Return the keys of capitalised words within a sentence, and of codes like 4a.

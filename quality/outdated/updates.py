@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
 from slowwave.quality.outdated.dates import is_to_come, written_date
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
@@ -101,7 +101,12 @@ def outdated_memories(
     return {
         memory: Outdated(last_of(memory, following).memory_id, after.moment, after.memory_id)
         for memory, after in following.items()
+        if not still_holds(question, _whole(memory, passages), after.titled)
     }
+
+
+def _whole(memory: str, passages: Sequence[DatedPassage]) -> str:
+    return "\n".join(passage.titled for passage in passages if passage.memory_id == memory)
 
 
 def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) -> dict[str, DatedPassage]:
@@ -120,7 +125,7 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
-        all_of_it = "\n".join(passage.titled for passage in own)
+        all_of_it = _whole(memory, own)
         others = [
             passage
             for passage in about
@@ -220,15 +225,10 @@ def _announced_changes(
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
             has_said = is_about or read(newer.text).former
-            if (
-                has_said
-                and _is_announced(older, newer, question)
-                and (of or _has_most(question, older, newer))
-            ):
-                if older.memory_id not in following or order_in_time(newer) < order_in_time(
-                    following[older.memory_id]
-                ):
-                    following[older.memory_id] = newer
+            is_change = has_said and _is_announced(older, newer, question)
+            if is_change and (of or _has_most(question, older, newer)):
+                known = following.get(older.memory_id, newer)
+                following[older.memory_id] = min(known, newer, key=order_in_time)
                 break
     return following
 

@@ -252,3 +252,36 @@ def test_things_with_numbers_in_their_titles_replace_only_themselves(titles, old
         for name, title, text, moment in (("old", titles[0], old, JANUARY), ("new", titles[1], new, JUNE))
     )
     assert bool(first_newer([older], [newer])) is marked
+
+
+PIANO = "Lena has piano lessons with Frau Castellanos, Tuesdays at 16:30. 27 euros per lesson."
+RATE = "My hourly rate for Petersen is 82 euros, net. Payment within 14 days."
+
+
+@pytest.mark.parametrize(
+    ("question", "old", "new", "wanted"),
+    [
+        ("within how many days does Petersen pay?", RATE, "Petersen pays me 88 euros an hour now.", False),
+        ("what is my hourly rate for Petersen?", RATE, "Petersen pays me 88 euros an hour now.", True),
+        (
+            "who is Lena's piano teacher?",
+            PIANO,
+            "Lena's piano with Frau Castellanos is on Thursdays at 17:15 now.",
+            False,
+        ),
+        (
+            "when is Lena's piano?",
+            PIANO,
+            "Lena's piano with Frau Castellanos is on Thursdays at 17:15 now.",
+            True,
+        ),
+        (
+            "who is Lena's piano teacher?",
+            PIANO,
+            "Lena's piano is with Herr Ohm on Thursdays at 17:15 now.",
+            True,
+        ),
+    ],
+)
+def test_a_note_is_outdated_only_for_the_value_that_is_asked_for(question, old, new, wanted):
+    assert is_marked(question, old, new) is wanted
