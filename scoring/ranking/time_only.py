@@ -8,6 +8,7 @@ No text fits such a question, so it is answered by the memories of its days. A w
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from functools import cache, cached_property, lru_cache
 from itertools import chain
@@ -40,6 +41,7 @@ class _Vocabulary:
         self.known = self.all | of_time | {"-"}  # the dashes of 2026-03-05
         self.longest = sorted(self.all, key=len, reverse=True)
         self.plurals = [ending.partition(" ")[::2] for ending in language.listed("plurals")]
+        self._endings = tuple(ending for ending, _ in self.plurals)
         self.linking = frozenset(language.listed("linking"))
         self.types = dict(pair.split(" ") for pair in language.listed("types"))
 
@@ -95,7 +97,7 @@ class _Vocabulary:
 
     def is_plural(self, word: str) -> bool:
         """Whether a word may be a plural; one with a hash sign asks for all of its tag."""
-        return word.startswith("#") or any(word.endswith(plural) for plural, _ in self.plurals)
+        return word.startswith("#") or word.endswith(self._endings)
 
     def labels_of(self, plural: str) -> tuple[str, ...]:
         """Return a word, what may be its singulars, and the type that it names."""
@@ -105,6 +107,10 @@ class _Vocabulary:
         forms = (form for word in (plural, *singulars) for form in (word, word.replace("ss", "ß")))
         named = [self.types[form] for form in (plural, *singulars) if form in self.types]
         return tuple(dict.fromkeys((*forms, *named)))
+
+    def content_of(self, words: Iterable[str]) -> list[str]:
+        """Return the words that are of no time and no question, and link nothing."""
+        return [word for word in words if word not in self.known and word not in self.linking]
 
     def rest(self, text: str) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others."""
@@ -153,17 +159,30 @@ def label_only(question: str, as_of: datetime) -> TimeWords | None:
     return _label_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
-def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
-    """Return each plural of a short question as a label, with its subject.
+def possible_labels(question: str) -> frozenset[str]:
+    """Return what the plurals of a short question with a subject may be labels of.
 
-    `decisions about the roof` and `last month's roof decisions` are such questions. A subject is the stems
-    of the other words. Whether the plural is a label, only the memories say.
+    `decisions about the roof` and `last month's roof decisions` are such questions. Whether the plural is a
+    label, only the memories say.
 
     Args:
         question: Text of the query.
+    """
+    if len(question) > MAX_CHARACTERS:
+        return frozenset()
+    return frozenset(label for _, _, labels in _plurals(question) for label in labels)
+
+
+def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
+    """Return each plural of such a question as a label with days, and its subject.
+
+    A subject is the stems of the other words.
+
+    Args:
+        question: Text of the query, with `possible_labels`.
         as_of: Moment of the question.
     """
-    return _labels_and_subjects(question, as_of.date()) if len(question) <= MAX_CHARACTERS else ()
+    return _labels_and_subjects(question, as_of.date())
 
 
 def asks_what_happened(question: str) -> bool:
@@ -228,29 +247,36 @@ def _label_only(question: str, today: date) -> TimeWords | None:
 
 
 @lru_cache(maxsize=256)
+def _plurals(question: str) -> tuple[tuple[_Vocabulary, str, tuple[str, ...]], ...]:
+    """Return plurals beside one or two words of a subject: language, word and what it may be a label of."""
+    words = dict.fromkeys(WORD.findall(plain(question)))
+    found = []
+    for vocabulary in _vocabularies():
+        content = vocabulary.content_of(words)
+        if vocabulary.language.unspaced or not 1 < len(content) <= MAX_SUBJECT + 1:
+            continue
+        # Without a word of this language, what stands there as it does may be no plural of it.
+        first = int(len(content) == len(words))
+        for word in filter(vocabulary.is_plural, content):
+            labels = vocabulary.labels_of(word)[0 if word.startswith("#") else first :]
+            found += [(vocabulary, word, labels)] if labels else []
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
 def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
     text = plain(question)
     words = dict.fromkeys(WORD.findall(text))
     found: dict[tuple[TimeWords, frozenset[str]], None] = {}
-    for vocabulary in _vocabularies():
-        listed = vocabulary.known | vocabulary.linking
-        content = [word for word in words if word not in listed]
-        plurals = [word for word in content if vocabulary.is_plural(word)]
-        if vocabulary.language.unspaced or not plurals or not 1 < len(content) <= MAX_SUBJECT + 1:
-            continue
-        linking = [word for word in words if word in vocabulary.linking and word not in vocabulary.all]
-        others = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *linking]))})(?!\w)"
+    for vocabulary, plural, labels in _plurals(question):
+        content = vocabulary.content_of(words)
+        linking = vocabulary.linking.intersection(words) - vocabulary.all
+        others = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *sorted(linking)]))})(?!\w)"
         asked, rest = _time_and_rest(vocabulary, re.sub(others, _LABEL, text), today)
         asked = asked or TimeWords("", until=today)
-        if rest is None or (asked.since is not None and asked.since > today):
-            continue
-        # Without a word of this language, what stands there as it does may be no plural of it.
-        first = int(len(content) == len(words))
-        for plural in plurals:
-            labels = vocabulary.labels_of(plural)[0 if plural.startswith("#") else first :]
-            subject = stems(" ".join(word for word in content if word != plural))
-            if subject and labels:
-                found[asked._replace(labels=labels, plural=True), subject] = None
+        subject = stems(" ".join(word for word in content if word != plural))
+        if subject and rest is not None and (asked.since is None or asked.since <= today):
+            found[asked._replace(labels=labels, plural=True), subject] = None
     return tuple(found)
 
 

@@ -22,6 +22,7 @@ from slowwave.scoring.ranking.time_only import (
     asks_what_happened,
     label_only,
     labels_and_subjects,
+    possible_labels,
     time_only,
 )
 from slowwave.scoring.ranking.time_words import time_words, without_expression
@@ -132,6 +133,9 @@ class _Asking:
 
     def with_subject(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the found memories with a label that mention the subject of the query."""
+        possible = possible_labels(self.query)
+        if not possible or possible.isdisjoint(_labels_of(found)):
+            return None
         for asked, subject in labels_and_subjects(self.query, self.moment):
             if listed := _about(found, asked, subject)[: asked.most or self.limit]:
                 others = self._following(asked, found)
@@ -157,6 +161,12 @@ def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
 def _is_type(label: TimeWords) -> bool:
     """Whether a label is a type of memories, which is no word of a subject."""
     return not KNOWN_WORDS["memory_type"].isdisjoint(label.labels)
+
+
+def _labels_of(found: SearchCandidates) -> set[str]:
+    """Return the tags and types of the memories found."""
+    tags, types = (found.shown.column(name).to_pylist() for name in _LABELS)
+    return {tag.casefold() for of_one in tags for tag in of_one or ()} | set(types)
 
 
 def _about(found: SearchCandidates, asked: TimeWords, subject: frozenset[str]) -> list[str]:
