@@ -255,11 +255,9 @@ def _plurals(question: str) -> tuple[tuple[_Vocabulary, str, tuple[str, ...]], .
         content = vocabulary.content_of(words)
         if vocabulary.language.unspaced or not 1 < len(content) <= MAX_SUBJECT + 1:
             continue
-        # Without a word of this language, what stands there as it does may be no plural of it.
-        first = int(len(content) == len(words))
-        for word in filter(vocabulary.is_plural, content):
-            labels = vocabulary.labels_of(word)[0 if word.startswith("#") else first :]
-            found += [(vocabulary, word, labels)] if labels else []
+        found += [
+            (vocabulary, word, vocabulary.labels_of(word)) for word in filter(vocabulary.is_plural, content)
+        ]
     return tuple(found)
 
 
@@ -271,11 +269,12 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
     for vocabulary, plural, labels in _plurals(question):
         content = vocabulary.content_of(words)
         linking = vocabulary.linking.intersection(words) - vocabulary.all
-        others = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *sorted(linking)]))})(?!\w)"
-        asked, rest = _time_and_rest(vocabulary, re.sub(others, _LABEL, text), today)
+        any_of = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *sorted(linking)]))})(?!\w)"
+        asked, rest = _time_and_rest(vocabulary, re.sub(any_of, _LABEL, text), today)
         asked = asked or TimeWords("", until=today)
-        subject = stems(" ".join(word for word in content if word != plural))
-        if subject and rest is not None and (asked.since is None or asked.since <= today):
+        others = [word for word in content if word != plural]
+        subject = stems(" ".join(others))  # without those of "not"
+        if len(subject) == len(others) and rest is not None and (asked.since is None or asked.since <= today):
             found[asked._replace(labels=labels, plural=True), subject] = None
     return tuple(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +28,11 @@ from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_windows import named_window
 
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+_LINKS = "at|and|or|to|until|till|for|in|on|we|the|is|was|will|from|with|by|as|i"
+_COUNTED = re.compile(rf"[:.]\d| ?(?:[ap]\.?m|uhr|h)\b| (?!(?:{_LINKS})\b)[^\W\d_]")
+"""What follows a number that is no day: `Jan 3 times`, `December 18:00`."""
+_NEAR = timedelta(days=120)
+"""Days from a text to a date in it that is meant rather than that of another year."""
 _VERBS = frozenset({"may", "march", "mar"})
 SAYS_WHEN = 1 / 3
 """Share of a text that says a time, for a question that asks when; a text of the window asked for has 1."""
@@ -109,8 +114,8 @@ def looks_ahead(text: str, language: Language) -> bool:
 def dates_in(text: str, saved: date | None = None) -> tuple[tuple[date, date], ...]:
     """Return the dates that a text carries, and its months with a year: first and last day.
 
-    A day without a year, such as `1 December`, is the last one before the text's own day and the next one
-    after it.
+    A day without a year, such as `1 December`, is the last one before the text's own day or the next one
+    after it: the one within four months, else both.
 
     Args:
         text: The text.
@@ -131,22 +136,35 @@ def _dates(text: str, saved: date | None) -> Iterator[tuple[date, date]]:
     words = words_of(folded)
     known = [language for language in languages_known() if language.may_date(folded, words)]
     dated = [(match, one) for one in known for form in one.in_text for match in form.finditer(folded)]
-    yearless = [
-        (match, one)
-        for one in (known if saved else ()) for form in one.in_text_yearless
-        for match in form.finditer(folded) if _is_month(match, text, folded)
-    ]  # fmt: skip
-    days = dated + yearless
     # `May 2023` within `8 May 2023` is no date of its own, in no language.
-    for match, language in days:
-        if any(_is_within(match, other) for other, _ in days):
+    for match, language in dated:
+        found = named_window(match.groupdict(), language, date.max)
+        if found is not None and not any(_is_within(match, other) for other, _ in dated):
+            yield found
+    if saved is not None:
+        taken = [match.span() for match, _ in dated]
+        yield from _yearless(text, folded, known, taken, saved)
+
+
+def _yearless(
+    text: str, folded: str, known: Sequence[Language], taken: list[tuple[int, int]], saved: date
+) -> Iterator[tuple[date, date]]:
+    """Yield the days without a year that are beside no other date: `1 December 18:00` is one day."""
+    matches = [
+        (match, one) for one in known for form in one.in_text_yearless for match in form.finditer(folded)
+    ]  # fmt: skip
+    for match, language in sorted(matches, key=lambda found: found[0].span()):
+        start, end = match.span()
+        is_taken = any(start < its_end and its_start < end for its_start, its_end in taken)
+        is_number = folded[end - 1].isdigit() and _COUNTED.match(folded, end) is not None
+        if is_taken or is_number or not _is_month(match, text, folded):
             continue
+        taken.append((start, end))
         named = match.groupdict()
-        if named.get("year"):
-            found = {named_window(named, language, date.max)}
-        else:
-            found = {named_window(named, language, saved or date.max, ahead=ahead) for ahead in (False, True)}
-        yield from filter(None, sorted(found, key=str))
+        windows = (named_window(named, language, saved, ahead=ahead) for ahead in (False, True))
+        around = [window for window in dict.fromkeys(windows) if window is not None]
+        near = [window for window in around if abs(window[0] - saved) <= _NEAR]
+        yield from near or around
 
 
 def _is_month(match: re.Match[str], text: str, folded: str) -> bool:

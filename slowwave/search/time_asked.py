@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -45,6 +46,9 @@ _LEAST: Final = 1.0 - _STEP
 _DUPLICATED: Final = 2
 """Memories read per result, so that duplicates leave enough (ratio)."""
 _NEAREST: Final = 3  # chunks nearest to the word of a label, one of which may have it (count)
+_MORE: Final = "{:,} memories match. A higher limit returns more."
+_TYPES: Final = KNOWN_WORDS["memory_type"] - {"note", "document", "chat"}
+"""Types that a question may ask for; the others are what is not of these."""
 _LABELS: Final = ("tags", "memory_type")
 _ORDER: Final = ("created_at", "updated_at", "memory_id")
 
@@ -56,7 +60,8 @@ def asked_candidates(
     """Return the candidates of a query, with its time or label if that is all.
 
     A label counts if no text fits its word, and none the query but by its time: the best one is not among the
-    best of the word. With a subject it counts for those of the found memories that mention it.
+    best of the word. With a subject it counts for those of the found memories that mention it, if it is a
+    type or if the query abstains otherwise.
     A query with a window that fits no text is searched again: its other words, among the memories of those
     days.
 
@@ -73,7 +78,7 @@ def asked_candidates(
     """
     asking = _Asking(space, searcher, namespace, query, size, filters, moment, limit)
     if not past and (asked := time_only(query, moment)):
-        return _newest(space, namespace, filters, asked, limit, moment, asking.dated(asked)), asked
+        return asking.of_time(asked), asked
     found = asking.look(query, filters)
     if not past and (labelled := asking.with_label(found) or asking.with_subject(found)):
         return labelled
@@ -106,13 +111,26 @@ class _Asking:
         ranking = rank(found.candidates, self.space.policy, as_of=self.moment, limit=0)
         return len(found.candidates) > 0 and not ranking.abstained
 
-    def dated(self, asked: TimeWords) -> dict[str, str]:
-        """Return the memories whose text has a date of the days, each with a chunk."""
+    def of_time(self, asked: TimeWords) -> SearchCandidates:
+        """Return the memories of the days; for what happened, texts with such a date, too."""
+        found = _newest(self.space, self.namespace, self.filters, asked, self.limit, self.moment)
         if asked.since is None or not asks_what_happened(self.query):
-            return {}
-        found = self.look(self.query, self.filters).candidates
-        pairs = zip(found.memory_ids, found.chunk_ids, strict=True)
-        return {memory: chunk for memory, chunk in pairs if found.times.get(memory, 0.0) >= 1.0}
+            return found
+        others = self.look(self.query, self.filters).candidates
+        pairs = zip(others.memory_ids, others.chunk_ids, strict=True)
+        dated = {memory: chunk for memory, chunk in pairs if others.times.get(memory, 0.0) >= 1.0}
+        listed = dict(zip(found.candidates.memory_ids, found.candidates.chunk_ids, strict=True))
+        return self._list(asked, listed or dated, dated, found.warnings) if dated else found
+
+    def _list(
+        self,
+        asked: TimeWords,
+        listed: Mapping[str, str],
+        others: Mapping[str, str],
+        warnings: tuple[str, ...],
+    ) -> SearchCandidates:
+        found = _listed(self.space, self.namespace, asked, listed, self.moment, others)
+        return replace(found, warnings=warnings)
 
     def with_label(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the memories with the label that is all that the query asks for."""
@@ -127,19 +145,29 @@ class _Asking:
             may_be_text = self.is_near(found) or self.is_near(of_word)
             if not is_certain and may_be_text and not (label.order and _is_type(label)):
                 return None
-        others = {} if label.most and is_certain else self._following(label, found)  # my last 2 decisions
-        labelled = _newest(self.space, self.namespace, self.filters, label, self.limit, self.moment, others)
-        return (labelled, label) if labelled.candidates.chunk_ids else None
+        labelled = _newest(self.space, self.namespace, self.filters, label, self.limit, self.moment)
+        listed = dict(zip(labelled.candidates.memory_ids, labelled.candidates.chunk_ids, strict=True))
+        if not listed or (label.most and is_certain):  # my last 2 decisions
+            return (labelled, label) if listed else None
+        return self._list(label, listed, self._following(label, found), labelled.warnings), label
 
     def with_subject(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
-        """Return the found memories with a label that mention the subject of the query."""
+        """Return the found memories with a label that mention the subject of the query.
+
+        The label is a type. A tag may be a word of an ordinary question, so it counts only for one that
+        abstains.
+        """
         possible = possible_labels(self.query)
         if not possible or possible.isdisjoint(_labels_of(found)):
             return None
         for asked, subject in labels_and_subjects(self.query, self.moment):
-            if listed := _about(found, asked, subject)[: asked.most or self.limit]:
-                others = self._following(asked, found)
-                return _listed(self.space, self.namespace, asked, listed, self.moment, others), asked
+            about = _about(found, asked, subject)
+            if about and (_is_type(asked) or not self.is_near(found)):
+                most = asked.most or self.limit
+                others = {} if asked.most else self._following(asked, found)
+                is_cut = self.limit > 0 and len(about) > self.limit and asked.most != self.limit
+                warnings = (_MORE.format(len(about)),) if is_cut else ()
+                return self._list(asked, dict(list(about.items())[:most]), others, warnings), asked
         return None
 
     def _following(self, asked: TimeWords, found: SearchCandidates) -> dict[str, str]:
@@ -154,13 +182,12 @@ def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
     """Whether one of the nearest memories has one of the labels."""
     nearest = np.flatnonzero((found.candidates.vector_rank > 0) & (found.candidates.vector_rank <= _NEAREST))
     rows = found.shown.select(["tags", "memory_type"]).take(nearest).to_pylist()
-    has = {name.casefold() for row in rows for name in (row["memory_type"], *(row["tags"] or ()))}
-    return not has.isdisjoint(labels)
+    return any(not _names_of(row).isdisjoint(labels) for row in rows)
 
 
 def _is_type(label: TimeWords) -> bool:
     """Whether a label is a type of memories, which is no word of a subject."""
-    return not KNOWN_WORDS["memory_type"].isdisjoint(label.labels)
+    return not _TYPES.isdisjoint(label.labels)
 
 
 def _labels_of(found: SearchCandidates) -> set[str]:
@@ -169,19 +196,30 @@ def _labels_of(found: SearchCandidates) -> set[str]:
     return {tag.casefold() for of_one in tags for tag in of_one or ()} | set(types)
 
 
-def _about(found: SearchCandidates, asked: TimeWords, subject: frozenset[str]) -> list[str]:
-    """Return those of the label and the days that mention the subject, in order."""
-    columns = ["memory_id", "created_at", "updated_at", "title", "text", "tags", "memory_type"]
-    dated: dict[str, tuple[datetime, datetime]] = {}
+def _about(found: SearchCandidates, asked: TimeWords, subject: frozenset[str]) -> dict[str, str]:
+    """Return those of the label and the days that mention the subject, with a chunk."""
+    columns = ["memory_id", "chunk_id", "created_at", "updated_at", "title", "text", "tags", "memory_type"]
+    rows = defaultdict[str, list[dict[str, Any]]](list)
     for row in found.shown.select(columns).to_pylist():
         day = row["created_at"].astimezone(UTC).date()
         is_of_days = (asked.since or date.min) <= day <= (asked.until or date.max)
-        tags = [tag.casefold() for tag in row["tags"] or ()]
-        if not is_of_days or {row["memory_type"], *tags}.isdisjoint(asked.labels):
-            continue
-        if subject <= text_stems(" ".join((row["title"] or "", row["text"], *tags))):
-            dated[row["memory_id"]] = row["created_at"], row["updated_at"]
-    return sorted(sorted(dated), key=dated.__getitem__, reverse=asked.order != "oldest")
+        if is_of_days and not _names_of(row).isdisjoint(asked.labels):
+            rows[row["memory_id"]].append(row)
+    about: list[tuple[datetime, datetime, str, str]] = []
+    for memory, chunks in sorted(rows.items()):
+        words = [
+            text_stems(" ".join((row["title"] or "", row["text"], *(row["tags"] or ())))) for row in chunks
+        ]
+        if subject <= frozenset().union(*words):
+            best = max(range(len(chunks)), key=lambda at: len(subject & words[at]))
+            about.append((chunks[0]["created_at"], chunks[0]["updated_at"], memory, chunks[best]["chunk_id"]))
+    about.sort(key=lambda one: one[:2], reverse=asked.order != "oldest")
+    return {memory: chunk for _, _, memory, chunk in about}
+
+
+def _names_of(row: Mapping[str, Any]) -> set[str]:
+    """Return the type and the tags of a memory."""
+    return {row["memory_type"], *(tag.casefold() for tag in row["tags"] or ())}
 
 
 def of_days(filters: Filters, asked: TimeWords) -> Filters:
@@ -194,9 +232,8 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
 
 
 def _newest(
-    space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int,
-    now: datetime, others: Mapping[str, str] = MappingProxyType({}),
-) -> SearchCandidates:  # fmt: skip
+    space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int, now: datetime
+) -> SearchCandidates:
     """Return the newest or oldest memories that pass the filters, each with its first passage.
 
     Args:
@@ -206,7 +243,6 @@ def _newest(
         asked: Days, order or label of the question.
         limit: Maximum memories (count).
         now: Moment of the search.
-        others: Memories that follow the list unless it is empty, each with its best chunk.
     """
     signals = signals_in(space)
     where = condition(signals, namespace, of_days(filters, asked))
@@ -216,20 +252,20 @@ def _newest(
     newest_first = asked.order != "oldest"
     newest = rows.sort(_ORDER, descending=[newest_first, newest_first, False])
     newest = newest.head(min(limit, asked.most) if asked.most else _DUPLICATED * limit)
-    found = _listed(space, namespace, asked, newest["memory_id"].to_list(), now, others)
-    listed, same = newest["memory_id"].to_list(), found.candidates.same_as
+    listed = newest["memory_id"].to_list()
+    found = _listed(space, namespace, asked, {memory: ids.chunk_id(memory, 0) for memory in listed}, now)
+    same = found.candidates.same_as
     distinct = len({same.get(name, name) for name in listed})
     wanted = min(rows.height, asked.most or rows.height)
     is_cut = limit > 0 and (distinct > limit or wanted > len(listed))
-    warnings = (f"{rows.height:,} memories match. A higher limit returns more.",) if is_cut else ()
-    return replace(found, warnings=warnings)
+    return replace(found, warnings=(_MORE.format(rows.height),) if is_cut else ())
 
 
 def _listed(
-    space: Workspace, namespace: str, asked: TimeWords, listed: Sequence[str], now: datetime,
-    others: Mapping[str, str],
+    space: Workspace, namespace: str, asked: TimeWords, listed: Mapping[str, str], now: datetime,
+    others: Mapping[str, str] = MappingProxyType({}),
 ) -> SearchCandidates:  # fmt: skip
-    """Return memories in this order, each with its first passage, and what follows.
+    """Return memories in this order, and what follows.
 
     The log holds their order as strengths of a phrase, so a replay needs no clock.
 
@@ -237,13 +273,13 @@ def _listed(
         space: Workspace of the home.
         namespace: The tenant.
         asked: Label of the question.
-        listed: Ids of the memories.
+        listed: The memories, each with a chunk.
         now: Moment of the search; a value of a later day replaces none yet.
-        others: Memories that follow the list unless it is empty, each with its best chunk.
+        others: Memories that follow the list, each with a chunk.
     """
     start, signals = time.perf_counter(), signals_in(space)
-    following = [chunk for memory, chunk in others.items() if listed and memory not in listed]
-    order = pl.DataFrame({"chunk_id": [*map(_first_chunk, listed), *following]}, {"chunk_id": pl.String})
+    following = [chunk for memory, chunk in others.items() if memory not in listed]
+    order = pl.DataFrame({"chunk_id": [*listed.values(), *following]}, {"chunk_id": pl.String})
     chunks = space.store.read_by(
         "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)
     )
@@ -274,13 +310,18 @@ def _falling(highest: float, size: int) -> list[float]:
 
 
 def _with_label(rows: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
-    """Return the rows with the first label that any has; all without labels."""
-    for label in labels:
-        tags = pl.col("tags").list.eval(pl.element().str.to_lowercase())
-        found = rows.filter(tags.list.contains(label) | (pl.col("memory_type") == label))
-        if found.height:
-            return found
-    return rows
+    """Return the rows with one of the labels; all without labels.
+
+    If the first label is the most frequent, it alone counts. So *news* is not *new*, but one memory tagged
+    *boats* does not hide all that are tagged *boat*.
+    """
+    if not labels:
+        return rows
+    tags = pl.col("tags").list.eval(pl.element().str.to_lowercase())
+    having = [(tags.list.contains(label) | (pl.col("memory_type") == label)).alias(label) for label in labels]
+    counts = rows.select(having).sum().row(0) if rows.height else (0,) * len(labels)
+    is_first = counts[0] > 0 and counts[0] >= max(counts)
+    return rows.filter(having[0] if is_first else pl.any_horizontal(having))
 
 
 def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:
@@ -296,7 +337,3 @@ def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:
         for result in ranking.results
     )
     return replace(ranking, results=results)
-
-
-def _first_chunk(memory: str) -> str:
-    return ids.chunk_id(memory, 0)

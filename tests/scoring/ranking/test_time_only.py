@@ -233,11 +233,12 @@ def test_a_plural_may_be_a_label_and_the_other_words_its_subject(question, label
 @pytest.mark.parametrize(
     "question",
     [
-        "may I enter the crane", "boat insurance", "decisions", "what did we decide about the roof?",
+        "may I enter the crane", "decisions", "decisions not about the roof",
+        "what did we decide about the roof?",
         "decisions about the roof of the old boat house", "garage per month", "tickets from March",
     ],
 )  # fmt: skip
 def test_what_has_no_plural_or_no_short_subject_has_no_label_with_a_subject(question):
     found = labels_and_subjects(question, FRIDAY)
     assert all(asked.labels[0] not in question.casefold().split() for asked, _ in found)
-    assert not any({"decision", "crane", "insurance"} & {*asked.labels} for asked, _ in found)
+    assert not any({"decision", "crane"} & {*asked.labels} for asked, _ in found)
