@@ -23,7 +23,6 @@ SECTIONS: Final = (
 OTHER: Final = "note"  # section of every other memory type
 CHAT: Final = "chat"
 TIERS: Final = {"critical": 1.0, "important": 0.7, "normal": 0.4, "temporary": 0.1}
-CRITICAL: Final = "critical"
 PRIORITIES: Final = {"high": 1.0, "normal": 0.5, "low": 0.0}
 RECENCY_HALF_LIFE_DAYS: Final = 90.0
 MIN_CUT: Final = 20
@@ -231,7 +230,7 @@ def wakeup_scores(memories: pl.DataFrame, as_of: datetime) -> pl.Series:
 def pack(
     candidates: Mapping[str, Sequence[Item]], counts: Mapping[str, int], budget: int
 ) -> tuple[PacketSection, ...]:
-    """Fill the sections until the token budget is used up: critical items first, then section by section.
+    """Fill the sections in order until the token budget is used up.
 
     The first item that does not fit is cut, and ends the packet: no lower item enters because it is shorter.
     So the larger of two budgets has every item of the smaller.
@@ -241,21 +240,26 @@ def pack(
         counts: memories of each section in all.
         budget: tokens for everything, headings and line breaks included.
     """
-    chosen: dict[str, list[Item]] = {name: [] for name in SECTIONS}
-    headings = {name: PacketSection(name, (), 0).heading for name in SECTIONS}
-    room, least = budget, 1
-    in_order = [(name, item) for name in SECTIONS for item in candidates.get(name, ())]
-    for name, item in sorted(in_order, key=lambda one: one[1].importance_tier != CRITICAL):
-        tokens_left = room - (0 if chosen[name] else tokens(headings[name]) + 1)
-        fitted = _fitted(item, tokens_left, least=least)
-        if fitted is not None:
-            chosen[name].append(fitted)
-            room, least = tokens_left - fitted.tokens, MIN_CUT
-        if fitted is None or fitted.cut:
-            break
-    sections = (
-        PacketSection(name, tuple(items), counts.get(name, 0) - len(items)) for name, items in chosen.items()
-    )
+    sections: list[PacketSection] = []
+    room, whole = budget, True
+    for name in SECTIONS:
+        section = PacketSection(name, (), counts.get(name, 0))
+        chosen: list[Item] = []
+        for item in candidates.get(name, ()) if whole else ():
+            tokens_left = room - (0 if chosen else tokens(section.heading) + 1)
+            fitted = _fitted(
+                item,
+                tokens_left,
+                least=MIN_CUT if chosen or any(section_before.items for section_before in sections) else 1,
+            )
+            whole = fitted is not None and not fitted.cut
+            if fitted is not None:
+                chosen.append(fitted)
+                room = tokens_left - fitted.tokens
+            if not whole:
+                break
+        left_out = section.left_out - len(chosen)
+        sections.append(replace(section, items=tuple(chosen), left_out=left_out))
     return tuple(section for section in sections if section.items or section.left_out)
 
 

@@ -21,7 +21,6 @@ from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.wakeup import (
-    CRITICAL,
     SECTIONS,
     Item,
     PacketSection,
@@ -114,7 +113,6 @@ def wakeup(tenant: Tenant, *, budget: int, as_of: datetime, secret: bool = False
     )
     counts = dict(rows.group_by("section").len().iter_rows())
     rows = pl.concat([rows.filter(section=name) for name in SECTIONS])
-    rows = rows.sort(pl.col("importance_tier") != CRITICAL, maintain_order=True)
     many = math.ceil(budget / AVERAGE_ITEM) + 1
     while True:
         items = _items(tenant, rows.head(many), filters.where(namespace))

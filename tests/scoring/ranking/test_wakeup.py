@@ -181,18 +181,6 @@ def test_what_is_important_takes_all_that_it_needs():
     assert (alone.name, len(alone.items), alone.left_out) == ("constraint", 10, 5)
 
 
-def test_critical_items_are_packed_first_and_stand_in_their_sections():
-    candidates = {
-        "constraint": [sized(10, "constraint") for _ in range(9)],
-        "note": [replace(sized(12), importance_tier="critical"), sized(10)],
-    }
-    constraints, notes = pack(candidates, {"constraint": 9, "note": 2}, 50)
-    assert [one.importance_tier for one in notes.items] == ["critical"]
-    assert [len(constraints.items), constraints.left_out, notes.left_out] == [3, 6, 1]
-    (alone, _) = pack(candidates, {"constraint": 9, "note": 2}, 15)[::-1]
-    assert [one.importance_tier for one in alone.items] == ["critical"]
-
-
 def test_what_fits_exactly_is_packed_whole():
     candidates = {"constraint": [sized(35, "constraint")]}
     (section,) = pack(candidates, {"constraint": 1}, 40)
