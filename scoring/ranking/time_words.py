@@ -30,7 +30,7 @@ from slowwave.scoring.ranking.time_windows import named_window
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
 _LINKS = "at|and|or|to|until|till|for|in|on|we|the|is|was|will|from|with|by|as|i"
 _COUNTED = re.compile(rf"[:.]\d| ?(?:[ap]\.?m|uhr|h)\b| (?!(?:{_LINKS})\b)[^\W\d_]")
-"""What follows a number that is no day: `Jan 3 times`, `December 18:00`."""
+"""Text behind a number that is no day: `Jan 3 times`, `December 18:00`."""
 _NEAR = timedelta(days=120)
 """Days from a text to a date in it that is meant rather than that of another year."""
 _VERBS = frozenset({"may", "march", "mar"})

@@ -143,7 +143,7 @@ def _field_of(fields: Mapping[str, FieldInfo], name: str) -> str:
 
 
 def _may_not_be_ignored(name: str, value: object) -> bool:
-    return _is_among(NEVER_IGNORED, name) or any(map(_closes, _parts_of(value)))
+    return _is_among(NEVER_IGNORED, name) or means_closing(name, value)
 
 
 def _closes(part: str) -> bool:
@@ -151,16 +151,16 @@ def _closes(part: str) -> bool:
 
 
 def _parts_of(value: object) -> Iterator[str]:
-    """Yield the names in a value, and its texts."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for name, part in value.items():
-            yield str(name)
-            yield from _parts_of(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _parts_of(part)
+    """Yield the names in a value, and its texts, at any depth."""
+    left = [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            left += [*part, *part.values()]
+        elif isinstance(part, list):
+            left += part
 
 
 def means_closing(name: str, value: object = None) -> bool:

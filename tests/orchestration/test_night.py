@@ -133,8 +133,8 @@ def test_the_nights_of_a_vault(settings, folder, today):
     watch(settings, folder, "bob")
 
     first = run_night(settings, today, today)
-    told = "1 warning about single files of the vault vault. Run `slowwave ingest FOLDER` to list them."
-    assert (first["success"], first["errors"], first["warnings"]) == (True, [], [told, told])
+    warning = "1 warning about single files of the vault vault. Run `slowwave ingest FOLDER` to list them."
+    assert (first["success"], first["errors"], first["warnings"]) == (True, [], [warning, warning])
     assert first["live"] == 6
     made = [one["asset"] for one in first["steps"]]
     notes = ["staged_notes", "gate_verdicts", "embedded_chunks", "memories", "search_index"]

@@ -17,7 +17,7 @@ from slowwave.imports.notion import Notion
 from slowwave.notes.arguments import as_they_stand, note_of
 from slowwave.notes.reading import parse_jsonl, parse_markdown
 from slowwave.notes.sensitivity import words_in_fields
-from slowwave.serving.lenient_arguments import means_closing, read_arguments
+from slowwave.serving.lenient_arguments import _may_not_be_ignored, means_closing, read_arguments
 
 NOW = datetime(2026, 5, 4, 9, tzinfo=UTC)
 TEXT = "Marta keeps the code of the boathouse in the blue tin above the stove."
@@ -158,6 +158,13 @@ def test_what_may_mean_a_closed_note_or_a_dry_run_is_not_ignored(given):
     read = read_arguments(_Saved, {"content": TEXT, **given})
     assert read.values == {"content": TEXT, **given}
     assert read.remarks == ()
+
+
+def test_a_label_at_any_depth_is_not_ignored():
+    deep: object = {"sensitivity": "secret"}
+    for _ in range(3_000):
+        deep = [deep]
+    assert _may_not_be_ignored("metadata", deep)
 
 
 def test_other_unknown_arguments_are_ignored():

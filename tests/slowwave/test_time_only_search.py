@@ -334,8 +334,8 @@ def test_a_day_that_only_texts_have_is_answered_by_these(memory, monkeypatch):
     now = datetime.now(UTC)
     day = now - timedelta(days=20)
     text = f"The mast came down on {day:%-d %B} in the storm."
-    told = memory.save(text, created_at=now - timedelta(days=15)).memory_id
-    assert found(memory, f"what happened on {day:%-d %B}?") == [told]
+    noted = memory.save(text, created_at=now - timedelta(days=15)).memory_id
+    assert found(memory, f"what happened on {day:%-d %B}?") == [noted]
     assert found(memory, f"what did I note on {day:%-d %B}?") == []
 
 
@@ -357,9 +357,9 @@ def test_what_follows_a_list_of_some_days_is_of_these_days(roofs):
 def test_what_happened_on_a_day_is_followed_by_texts_with_its_date(roofs):
     memory, ids = roofs
     day = datetime.now(UTC) - timedelta(days=3)
-    told = memory.save(f"The new pump was delivered on {day:%-d %B} at noon.", key="pump").memory_id
-    assert found(memory, f"what happened on {day:%-d %B}?") == [ids["retro"], ids["loops"], told]
-    assert told not in found(memory, f"what did I note on {day:%-d %B}?")
+    noted = memory.save(f"The new pump was delivered on {day:%-d %B} at noon.", key="pump").memory_id
+    assert found(memory, f"what happened on {day:%-d %B}?") == [ids["retro"], ids["loops"], noted]
+    assert noted not in found(memory, f"what did I note on {day:%-d %B}?")
 
 
 def test_a_list_marks_an_outdated_value(tickets):
