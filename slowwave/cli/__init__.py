@@ -42,7 +42,14 @@ from slowwave.cli import (  # noqa: F401
     warehouse,
 )
 from slowwave.cli.app import app
-from slowwave.cli.bootstrap import alone, first_word, has, quick_help, without_plugins_of_pydantic
+from slowwave.cli.bootstrap import (
+    alone,
+    first_word,
+    has,
+    listed,
+    quick_help,
+    without_plugins_of_pydantic,
+)
 from slowwave.cli.evaluate import evaluation
 from slowwave.views.terminal import exits_on_error
 
@@ -64,7 +71,8 @@ def main() -> None:
         _load_plugins()
         if "--help" in sys.argv or len(sys.argv) == 1:
             quick_help()
-        alone(app, _requested_command())()
+        shown = listed(app) if sys.argv[1:] in ([], ["--help"]) else alone(app, _requested_command())
+        shown()
 
 
 @contextmanager

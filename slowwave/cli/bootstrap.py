@@ -8,9 +8,11 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from inspect import getdoc
 from itertools import pairwise
 
 import typer
+from typer.models import CommandInfo, TyperInfo
 
 _WITH_ALL_COMMANDS = frozenset({"help"})
 """Commands that list all others."""
@@ -45,6 +47,33 @@ def alone(app: typer.Typer, name: str) -> typer.Typer:
     narrow = copy.copy(app)
     narrow.registered_commands, narrow.registered_groups = commands, groups
     return narrow
+
+
+def listed(app: typer.Typer) -> typer.Typer:
+    """Return the app for its list of commands: names, groups and first sentences, without any options.
+
+    Building all options takes two thirds of the time of `slowwave --help`.
+    """
+    narrow = copy.copy(app)
+    narrow.registered_commands = [_without_options(command) for command in app.registered_commands]
+    narrow.registered_groups = [_without_commands(group) for group in app.registered_groups]
+    return narrow
+
+
+def _without_options(registered: CommandInfo) -> CommandInfo:
+    bare = copy.copy(registered)
+    bare.name = _name(registered.name, registered.callback)
+    bare.help = registered.help or getdoc(registered.callback)
+    bare.callback = lambda: None
+    return bare
+
+
+def _without_commands(registered: TyperInfo) -> TyperInfo:
+    bare = copy.copy(registered)
+    bare.typer_instance = copy.copy(registered.typer_instance)
+    if bare.typer_instance is not None:
+        bare.typer_instance.registered_commands, bare.typer_instance.registered_groups = [], []
+    return bare
 
 
 def has(app: typer.Typer, name: str) -> bool:

@@ -13,7 +13,7 @@ import typer
 import slowwave
 from slowwave import cli
 from slowwave.cli import app
-from slowwave.cli.bootstrap import alone, first_word, has
+from slowwave.cli.bootstrap import alone, first_word, has, listed
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
@@ -47,6 +47,21 @@ def test_a_command_alone_is_as_it_is_among_the_others(name):
     assert shape(narrow.commands[name]) == shape(whole.commands[name])
     assert [one.name for one in narrow.params] == [one.name for one in whole.params]
     assert alone(app, name) is alone(app, name)
+
+
+def test_the_list_of_commands_shows_all_and_builds_no_options():
+    whole, bare = typer.main.get_command(app), typer.main.get_command(listed(app))
+
+    def shown(command: Any) -> Any:
+        return command.help, command.get_short_help_str(), command.hidden, command.rich_help_panel
+
+    assert list(bare.commands) == list(whole.commands)
+    for name, command in bare.commands.items():
+        assert shown(command) == shown(whole.commands[name])
+        assert getattr(command, "commands", {}) == {}
+        if not hasattr(command, "commands"):
+            assert [option.name for option in command.params] in ([], ["help"])
+    assert [option.name for option in bare.params] == [option.name for option in whole.params]
 
 
 def test_another_word_leaves_all_commands():
