@@ -320,7 +320,12 @@ class Language:
     @cached_property
     def _dated(self) -> tuple[frozenset[str], tuple[str, ...]]:
         """Return the words of dates, and names that are parts of words."""
-        names = {*self.months, *_keywords(self.feasts)}
+        in_figures = (form for form in self.listed("date_of_text") if "{month}" not in form)
+        names = {
+            *self.months,
+            *_keywords(self.feasts),
+            *(word for form in in_figures for word in _words_in(form)),
+        }
         if self.unspaced or self.name == "ar":
             return frozenset(), tuple(names)
         dotted = {name for name in names if name.endswith(".")}
@@ -342,9 +347,9 @@ class Language:
     @cached_property
     def in_text_yearless(self) -> tuple[re.Pattern[str], ...]:
         """Return the patterns of dates without a year, as texts carry them."""
-        others = ("{year}", "{feast}", "{sure}")
+        others = ("{year}", "{feast}", "{sure}", "{m}")
         forms = [form for form in self.listed("date") if not any(place in form for place in others)]
-        return tuple(map(self._whole, forms))
+        return tuple(map(self._whole, (*self.listed("date_of_text"), *forms)))
 
 
 _DAY_ENDS: Final = r"(?:st|nd|rd|th|\.|º|er|日|号|號)?"

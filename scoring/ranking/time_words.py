@@ -28,6 +28,14 @@ from slowwave.scoring.ranking.time_spans import TimeWords, window_words
 from slowwave.scoring.ranking.time_windows import named_window
 
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
+_IN_FIGURES = re.compile(
+    r"(?<![\w./-])(?:(?P<year>(?:19|20)\d\d)/(?P<month>\d\d?)/(?P<day>\d\d?)"
+    r"|(?P<first>\d\d?)(?P<sign>[/-]|\. ?)(?P<second>\d\d?)(?P=sign)(?P<last>(?:19|20)\d\d))(?![\w/-]|\.\d)"
+)
+_FIGURES_AROUND = re.compile(r"\d(?:\D{0,24}\d)*")
+_WORDS_BESIDE = 24
+"""Characters beside a figure in which the other words of its date stand: `8th day of September`."""
+_MONTHS = 12
 _LINKS = "at|and|or|to|until|till|for|in|on|we|the|is|was|will|from|with|by|as|i"
 _COUNTED = re.compile(rf"[:.]\d| ?(?:[ap]\.?m|uhr|h)\b| (?!(?:{_LINKS})\b)[^\W\d_]")
 """Text behind a number that is no day: `Jan 3 times`, `December 18:00`."""
@@ -125,14 +133,13 @@ def dates_in(text: str, saved: date | None = None) -> tuple[tuple[date, date], .
 
 
 def _dates(text: str, saved: date | None) -> Iterator[tuple[date, date]]:
+    text = _beside_figures(text)
     has_year = YEAR.search(text) is not None
-    if not (has_year or saved):
+    if not (has_year or (saved and text)):
         return
-    for iso in _ISO.finditer(text) if has_year else ():
-        with suppress(ValueError):
-            day = date(int(iso[1]), int(iso[2]), int(iso[3]))
-            yield day, day
     folded = text.casefold()
+    if has_year:
+        yield from _in_figures(folded)
     words = words_of(folded)
     known = [language for language in languages_known() if language.may_date(folded, words)]
     dated = [(match, one) for one in known for form in one.in_text for match in form.finditer(folded)]
@@ -144,6 +151,40 @@ def _dates(text: str, saved: date | None) -> Iterator[tuple[date, date]]:
     if saved is not None:
         taken = [match.span() for match, _ in dated]
         yield from _yearless(text, folded, known, taken, saved)
+
+
+def _beside_figures(text: str) -> str:
+    """Return the parts of a text that have figures, with words beside them: every date has one.
+
+    Most words of long texts are in none, and to look for months in all of them takes longer.
+    """
+    found = (match.span() for match in _FIGURES_AROUND.finditer(text))
+    return "\n\n".join(text[max(0, start - _WORDS_BESIDE) : end + _WORDS_BESIDE] for start, end in found)
+
+
+def _in_figures(text: str) -> Iterator[tuple[date, date]]:
+    """Yield the dates in figures with a year: 2025-12-06, 2025/12/06, 6.12.2025, 25/12/2025."""
+    days = [(iso[1], iso[2], iso[3]) for iso in _ISO.finditer(text)]
+    for match in _IN_FIGURES.finditer(text):
+        if match["year"]:
+            days.append((match["year"], match["month"], match["day"]))
+            continue
+        day, month = match["first"], match["second"]
+        if match["sign"] == "/" and day != month and int(day) <= _MONTHS:
+            if int(month) > _MONTHS:
+                day, month = month, day
+            elif _is_english(text):  # it knows both orders
+                continue
+        days.append((match["last"], month, day))
+    for year, month, day in days:
+        with suppress(ValueError):
+            only = date(int(year), int(month), int(day))
+            yield only, only
+
+
+def _is_english(text: str) -> bool:
+    languages = _languages_of(text, words_of(text))
+    return not languages or languages[0].name == "en"
 
 
 def _yearless(

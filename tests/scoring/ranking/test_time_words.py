@@ -2,6 +2,8 @@ from datetime import UTC, date, datetime
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slowwave.scoring.ranking.time_words import (
     SAYS_WHEN,
@@ -183,6 +185,9 @@ def test_the_dates_of_a_text_and_the_shares_of_candidates() -> None:
         ("29 February", [(2024, 2, 29), (2028, 2, 29)]),
         ("31 February", []),
         ("on 1 December 2029", [(2029, 12, 1)]),
+        ("the 18th of December, or December the 19th", [(2026, 12, 18), (2026, 12, 19)]),
+        ("Zahnarzt am 6.12. um neun, bis 31. 12.", [(2026, 12, 6), (2026, 12, 31)]),
+        ("We march the 4; needs Python 3.11. I am 6.", []),
     ],
 )  # fmt: skip
 def test_a_day_without_a_year_is_near_the_day_of_its_text(
@@ -191,6 +196,27 @@ def test_a_day_without_a_year_is_near_the_day_of_its_text(
     saved = date(2026, 11, 20)
     every = sorted({date(*day) for day in days})
     assert sorted(set(dates_in(text, saved))) == [(day, day) for day in every]
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("due 2026-12-06, paid 2026/12/07", [(2026, 12, 6), (2026, 12, 7)]),
+        ("am 06.12.2026 und am 7. 12. 2026.", [(2026, 12, 6), (2026, 12, 7)]),
+        ("25/12/2026 or 12/24/2026 or 5/5/2026", [(2026, 12, 25), (2026, 12, 24), (2026, 5, 5)]),
+        ("we meet on 3/4/2026", []),
+        ("la cena es el 3/4/2026", [(2026, 4, 3)]),
+        ("31.2.2026, 1.2.3.2026, v1.2.2026, 1/2.2026, 10.12.20261", []),
+    ],
+)  # fmt: skip
+def test_dates_in_figures(text: str, days: list[tuple[int, int, int]]) -> None:
+    assert sorted(set(dates_in(text))) == [(day, day) for day in sorted(date(*day) for day in days)]
+
+
+@given(st.text("ab \n", max_size=80), st.text("ab1. \n", max_size=80))
+def test_the_words_around_a_date_do_not_matter(before: str, after: str) -> None:
+    day = date(2026, 9, 8)
+    assert (day, day) in dates_in(f"{before} 8th day, 8 September 2026, {after}")
 
 
 def test_what_is_due_next_week_counts_dates_without_a_year() -> None:
