@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from slowwave.scoring.ranking.identifiers import sentence
+from slowwave.scoring.ranking.names import lacks_a_name, proper_names
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.empty_results import NoResultsReason
@@ -219,15 +220,19 @@ class SearchResponse:
         return data
 
 
-def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] = ()) -> tuple[Result, ...]:
+def present(
+    ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] = (), *, query: str = ""
+) -> tuple[Result, ...]:
     """Return the memories of a ranking as results.
 
-    They have a flag if they are only near the identifiers of the question.
+    They have a flag if they are only near the identifiers of the question. The fit of a memory without a name
+    of the question is at most fair, unless it has a phrase of it (rule 3.9).
 
     Args:
         ranking: Ranking of the candidates.
         retrieved: The candidates.
         teams: Team labels of an interleaved ranking.
+        query: Text of the query; empty for a list.
     """
     wanted = positions(ranking.results)
     shown = retrieved.shown.select(_RETURNED).take(pa.array(wanted))
@@ -239,7 +244,18 @@ def present(ranking: Ranking, retrieved: SearchCandidates, teams: Sequence[str] 
     results = tuple(
         _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
     )
+    if names := proper_names(query):
+        results = tuple(_at_most_fair(one, names, retrieved.candidates.triggers) for one in results)
     return _with_contradictions(_with_updates(results, ranking, retrieved), rows, ranking, retrieved)
+
+
+def _at_most_fair(result: Result, names: frozenset[str], said: Collection[str]) -> Result:
+    """Return a result with a strong fit only if it has all names, or a phrase that the query said."""
+    if result.fit != "strong" or result.memory_id in said:
+        return result
+    labels = (*result.headings, *result.tags, result.title, result.source)
+    lacks = lacks_a_name(names, (*labels, *(passage.text for passage in result.passages)))
+    return replace(result, fit="fair") if lacks else result
 
 
 def _with_updates(

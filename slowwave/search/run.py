@@ -94,7 +94,7 @@ def search(
         second = rank(candidates.candidates, other, as_of=moment, limit=limit)
         turns = interleave(ranking, second, other, seed=search_id, limit=limit)
         ranking = turns.ranking if turns else ranking
-    results = present(ranking, candidates, turns.labels if turns else ())
+    results = present(ranking, candidates, turns.labels if turns else (), query="" if asked else query)
     if explain:
         best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
         words = asked_words(query)[:WORDS_EXPLAINED]
