@@ -160,23 +160,23 @@ def label_only(question: str, as_of: datetime) -> TimeWords | None:
 
 
 def possible_labels(question: str) -> frozenset[str]:
-    """Return what the plurals of a short question with a subject may be labels of.
+    """Return what words of a short question with a subject may be labels of.
 
-    `decisions about the roof` and `last month's roof decisions` are such questions. Whether the plural is a
-    label, only the memories say.
+    `decisions about the roof`, `last month's roof decisions` and `the last decision about the roof` are such
+    questions. A singular needs an order. Whether the word is a label, only the memories say.
 
     Args:
         question: Text of the query.
     """
     if len(question) > MAX_CHARACTERS:
         return frozenset()
-    return frozenset(label for _, _, labels in _plurals(question) for label in labels)
+    return frozenset(label for _, _, labels in _label_words(question) for label in labels)
 
 
 def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
-    """Return each plural of such a question as a label with days, and its subject.
+    """Return each such word of a question as a label with days, and its subject.
 
-    A subject is the stems of the other words.
+    A subject is the stems of the other words. A singular asks for one memory.
 
     Args:
         question: Text of the query, with `possible_labels`.
@@ -247,16 +247,23 @@ def _label_only(question: str, today: date) -> TimeWords | None:
 
 
 @lru_cache(maxsize=256)
-def _plurals(question: str) -> tuple[tuple[_Vocabulary, str, tuple[str, ...]], ...]:
-    """Return plurals beside one or two words of a subject: language, word and what it may be a label of."""
-    words = dict.fromkeys(WORD.findall(plain(question)))
+def _label_words(question: str) -> tuple[tuple[_Vocabulary, str, tuple[str, ...]], ...]:
+    """Return words beside one or two of a subject: language, word and what it may be a label of.
+
+    They are plurals, and all words in a question with an order.
+    """
+    text = plain(question)
+    words = dict.fromkeys(WORD.findall(text))
     found = []
     for vocabulary in _vocabularies():
         content = vocabulary.content_of(words)
         if vocabulary.language.unspaced or not 1 < len(content) <= MAX_SUBJECT + 1:
             continue
+        orders = vocabulary.order_in(text) is not None
         found += [
-            (vocabulary, word, vocabulary.labels_of(word)) for word in filter(vocabulary.is_plural, content)
+            (vocabulary, word, vocabulary.labels_of(word))
+            for word in content
+            if orders or vocabulary.is_plural(word)
         ]
     return tuple(found)
 
@@ -266,16 +273,19 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
     text = plain(question)
     words = dict.fromkeys(WORD.findall(text))
     found: dict[tuple[TimeWords, frozenset[str]], None] = {}
-    for vocabulary, plural, labels in _plurals(question):
+    for vocabulary, word, labels in _label_words(question):
         content = vocabulary.content_of(words)
         linking = vocabulary.linking.intersection(words) - vocabulary.all
         any_of = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *sorted(linking)]))})(?!\w)"
         asked, rest = _time_and_rest(vocabulary, re.sub(any_of, _LABEL, text), today)
         asked = asked or TimeWords("", until=today)
-        others = [word for word in content if word != plural]
+        others = [other for other in content if other != word]
         subject = stems(" ".join(others))  # without those of "not"
-        if len(subject) == len(others) and rest is not None and (asked.since is None or asked.since <= today):
-            found[asked._replace(labels=labels, plural=True), subject] = None
+        plural = vocabulary.is_plural(word)
+        is_label = rest is not None and (plural or asked.order != "")
+        if is_label and len(subject) == len(others) and (asked.since is None or asked.since <= today):
+            most = asked.most or int(not plural)
+            found[asked._replace(labels=labels, plural=plural, most=most), subject] = None
     return tuple(found)
 
 

@@ -154,18 +154,19 @@ class _Asking:
     def with_subject(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the found memories with a label that mention the subject of the query.
 
-        The label is a type. A tag may be a word of an ordinary question, so it counts only for one that
-        abstains.
+        The label is a type. A tag may be a word of an ordinary question, so its plural counts only for one
+        that abstains.
         """
         possible = possible_labels(self.query)
         if not possible or possible.isdisjoint(_labels_of(found)):
             return None
         for asked, subject in labels_and_subjects(self.query, self.moment):
             about = _about(found, asked, subject)
-            if about and (_is_type(asked) or not self.is_near(found)):
+            if about and (_is_type(asked) or (asked.plural and not self.is_near(found))):
                 most = asked.most or self.limit
-                others = {} if asked.most else self._following(asked, found)
-                is_cut = self.limit > 0 and len(about) > self.limit and asked.most != self.limit
+                counted = asked.most > 0 and asked.plural  # the last 2 decisions about the roof
+                others = {} if counted else self._following(asked, found)
+                is_cut = 0 < self.limit < len(about) and asked.most != self.limit and asked.plural
                 warnings = (_MORE.format(len(about)),) if is_cut else ()
                 return self._list(asked, dict(list(about.items())[:most]), others, warnings), asked
         return None

@@ -281,6 +281,8 @@ def roofs(tickets):
         ("vegetarian recipes", ["dal"]),
         ("meetings with Ravi", ["retro"]),
         ("my last decision", ["stay"]),
+        ("the last decision about the roof", ["poles"]),
+        ("what was our first decision about the roof?", ["slate"]),
     ],
 )
 def test_a_label_with_a_subject_lists_those_that_mention_it(roofs, question, keys):
@@ -293,6 +295,12 @@ def test_a_label_with_a_subject_lists_those_that_mention_it(roofs, question, key
         assert sum(row.value for row in one.explanation.contributions) == pytest.approx(one.score)
     again = replay(memory.journal.get(response.search_id).payload)
     assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
+
+
+def test_the_last_one_with_a_tag_is_no_list(roofs):
+    memory, ids = roofs
+    newer = memory.save("Bread without yeast, two hours.", tags=["recipe"]).memory_id
+    assert found(memory, "the last recipe with beer")[:1] == [ids["stew"]] != [newer]
 
 
 def test_a_tag_beside_a_subject_hides_no_better_answer(roofs):

@@ -230,6 +230,15 @@ def test_a_plural_may_be_a_label_and_the_other_words_its_subject(question, label
     assert any(label in asked.labels and subject == stems for asked, stems in found)
 
 
+def test_a_singular_with_a_subject_needs_an_order():
+    (found,) = labels_and_subjects("the last decision about the roof", FRIDAY)[:1]
+    of_roof = [asked for asked, subject in (found,) if subject == {"roof"}]
+    assert [(one.labels[0], one.order, one.most, one.plural) for one in of_roof] == [
+        ("decision", "newest", 1, False)
+    ]
+    assert labels_and_subjects("the decision about the roof", FRIDAY) == ()
+
+
 @pytest.mark.parametrize(
     "question",
     [
