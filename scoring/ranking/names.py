@@ -10,34 +10,36 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from slowwave.scoring.ranking.identifier_nouns import is_foreign_function
-from slowwave.scoring.ranking.time_languages import languages_known
+from slowwave.scoring.ranking.time_languages import LANGUAGES, languages_known, words_of
 from slowwave.scoring.ranking.words import is_function_word, stem, text_stems
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OWNER = re.compile(r"['’]s?$")
 _BEGINS = re.compile(r"(?:^|[.?!:\n])[\W_]*$")
 _SHORTEST = 3
+_TITLES = frozenset({"frau", "herr", "herrn", "familie", "doktor", "dr"})
+"""German words before a name; all nouns have a capital there."""
 
 
 @lru_cache(maxsize=1_024)
 def proper_names(question: str) -> frozenset[str]:
-    """Return the proper names of an English question, in lower case.
+    """Return the proper names of a question, in lower case.
 
     They are words with a capital that begin no sentence, beside months and weekdays. Words of capitals alone,
     such as VPN, are none: a text may write them out. A question in which `The` or `Is` has a capital is a
-    heading. Other languages write all nouns with a capital, or have no capitals.
+    heading. In German only words behind `Frau` and the like count. Scripts without capitals have none.
 
     Args:
         question: Text of the query.
     """
-    names = set()
+    names, before, is_german = set(), "", _is_german(question)
     for match in _WORD.finditer(question):
-        word = match[0].casefold()
-        if is_foreign_function(word):
-            return frozenset()
-        start = match.start()
-        if not match[0][0].isupper() or _BEGINS.search(question, max(0, start - 4), start):
+        word, start, previous = match[0].casefold(), match.start(), before
+        before = word
+        behind_title = previous in _TITLES
+        if not match[0][0].isupper() or (is_german and not behind_title):
+            continue
+        if not behind_title and _BEGINS.search(question, max(0, start - 4), start):
             continue
         before_apostrophe = re.split("['’]", word)[0]
         if is_function_word(before_apostrophe):
@@ -47,7 +49,14 @@ def proper_names(question: str) -> frozenset[str]:
         name = _OWNER.sub("", match[0])
         if len(name) >= _SHORTEST and not name.isupper():
             names.add(name.casefold())
-    return frozenset(names - languages_known()[0].keys)
+    return frozenset(names).difference(_TITLES, *(language.keys for language in languages_known()))
+
+
+def _is_german(question: str) -> bool:
+    """Whether a question has more listed words of German than of any other language."""
+    words = words_of(question.casefold())
+    found = {name: len(one.own & words) for name, one in zip(LANGUAGES, languages_known(), strict=True)}
+    return found.pop("de") > max(found.values())
 
 
 def lacks_a_name(names: Iterable[str], texts: Iterable[str]) -> bool:

@@ -18,7 +18,7 @@ _PLAIN = (
     "next_month", "next_quarter", "next_year", "before_last_week", "before_last_month", "before_last_year",
     "after_next_week",
 )  # fmt: skip
-_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "calendar_week")
+_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "next_some", "calendar_week")
 _NAMED = (
     "last_named_month", "last_season", "this_season", "before_last_day", "last_day", "last_week_day",
     "next_week_day", "next_day",

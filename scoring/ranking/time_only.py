@@ -67,7 +67,8 @@ class _Vocabulary:
         if order is None:
             return text, 0
         before, after = (part.split() for part in text.split(order.words, 1))
-        if before and (count := self._count(before[-1])):
+        is_of_time = after and after[0].strip("?!., ") in self.language.units  # les 10 derniers jours
+        if before and not is_of_time and (count := self._count(before[-1])):
             return " ".join((*before[:-1], order.words, *after)), count
         if after and not self.single.isdisjoint(WORD.findall(after[0])):
             return text, 1
@@ -230,9 +231,12 @@ def _label_only(question: str, today: date) -> TimeWords | None:
         return None
     found: list[TimeWords] = []
     for vocabulary in _vocabularies():
-        if not (label := vocabulary.label_in(words)):
+        # Decisions that we made: words that link count as listed where the label is not alone otherwise.
+        linking = frozenset() if vocabulary.label_in(words) else vocabulary.linking
+        if not (label := vocabulary.label_in(words - linking)):
             continue
-        without, is_word = re.subn(rf"(?<!\w){re.escape(label)}(?!\w)", _LABEL, text, count=1)
+        without, is_word = _masked(text, [label])
+        without, _ = _masked(without, linking & words)
         asked, rest = _time_and_rest(vocabulary, without, today)
         asked = asked or TimeWords("", until=today)
         if is_word and rest is not None and (asked.since is None or asked.since <= today):
@@ -244,6 +248,12 @@ def _label_only(question: str, today: date) -> TimeWords | None:
     # A word alone may be of any language.
     every = dict.fromkeys(chain(*(asked.labels for asked in found)))
     return found[0]._replace(labels=tuple(every))
+
+
+def _masked(text: str, words: Iterable[str]) -> tuple[str, int]:
+    """Return a text with a mark in place of some words, and how many were in it."""
+    any_of = "|".join(map(re.escape, sorted(words)))
+    return re.subn(rf"(?<!\w)(?:{any_of})(?!\w)", _LABEL, text) if any_of else (text, 0)
 
 
 @lru_cache(maxsize=256)
@@ -276,8 +286,8 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
     for vocabulary, word, labels in _label_words(question):
         content = vocabulary.content_of(words)
         linking = vocabulary.linking.intersection(words) - vocabulary.all
-        any_of = rf"(?<!\w)(?:{'|'.join(map(re.escape, [*content, *sorted(linking)]))})(?!\w)"
-        asked, rest = _time_and_rest(vocabulary, re.sub(any_of, _LABEL, text), today)
+        masked, _ = _masked(text, [*content, *linking])
+        asked, rest = _time_and_rest(vocabulary, masked, today)
         asked = asked or TimeWords("", until=today)
         others = [other for other in content if other != word]
         subject = stems(" ".join(others))  # without those of "not"

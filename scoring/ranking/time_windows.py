@@ -67,7 +67,7 @@ def window_of(
         return window if window is None or window[1] < today else _year_earlier(part, language, window)
     if kind == "this_season":
         return _season(language.seasons[part["season"]], today.year)
-    if kind in {"ago", "past", "hence", "some_ago", "some_past", "day_ago", "calendar_week"}:
+    if kind in {"ago", "past", "hence", "next_some", "some_ago", "some_past", "day_ago", "calendar_week"}:
         return _counted(kind, part, language, today, ahead=ahead)
     return _relative(kind, today, ahead=ahead)
 
@@ -296,6 +296,9 @@ def _counted(
         return None if earliest is None or latest is None else (earliest[0], latest[1])
     if kind == "past":
         return _earlier(count, unit, today), today
+    if kind == "next_some":
+        last = _earlier(-count, unit, today)
+        return (today, last) if last >= today else None
     if kind == "hence" and not ahead:
         return None
     return _ago(-count if kind == "hence" else count, unit, today)

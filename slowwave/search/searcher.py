@@ -75,6 +75,7 @@ class SearchCandidates:
     identifiers: Lookup = NOTHING_ASKED
     outdated: Mapping[str, Outdated] = field(default_factory=dict)  # memories with an earlier value
     pairs: StoredPairs | None = None  # of the namespace
+    fits: Mapping[str, float] = field(default_factory=dict)  # of what follows a list, to the query
 
 
 class Searcher:

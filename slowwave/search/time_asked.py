@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -91,6 +91,13 @@ def asked_candidates(
     return found, None
 
 
+class _Other(NamedTuple):
+    """Result that follows a list: its best chunk, and its fit to the query."""
+
+    chunk_id: str
+    fit: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class _Asking:
     """A query that may ask for the memories with a label; fields as in `asked_candidates`."""
@@ -116,28 +123,31 @@ class _Asking:
         found = _newest(self.space, self.namespace, self.filters, asked, self.limit, self.moment)
         if asked.since is None or not asks_what_happened(self.query):
             return found
-        others = self.look(self.query, self.filters).candidates
-        pairs = zip(others.memory_ids, others.chunk_ids, strict=True)
-        dated = {memory: chunk for memory, chunk in pairs if others.times.get(memory, 0.0) >= 1.0}
+        looked = self.look(self.query, self.filters).candidates
+        pairs = zip(looked.memory_ids, looked.chunk_ids, strict=True)
+        dated = {memory: chunk for memory, chunk in pairs if looked.times.get(memory, 0.0) >= 1.0}
         listed = dict(zip(found.candidates.memory_ids, found.candidates.chunk_ids, strict=True))
-        return self._list(asked, listed or dated, dated, found.warnings) if dated else found
+        others = {memory: _Other(chunk) for memory, chunk in dated.items()}
+        return self._list(asked, listed or dated, others, found.warnings) if dated else found
 
     def _list(
         self,
         asked: TimeWords,
         listed: Mapping[str, str],
-        others: Mapping[str, str],
+        others: Mapping[str, _Other],
         warnings: tuple[str, ...],
     ) -> SearchCandidates:
-        found = _listed(self.space, self.namespace, asked, listed, self.moment, others)
-        return replace(found, warnings=warnings)
+        following = {memory: other.chunk_id for memory, other in others.items()}
+        found = _listed(self.space, self.namespace, asked, listed, self.moment, following)
+        fits = {memory: other.fit for memory, other in others.items()}
+        return replace(found, warnings=warnings, fits=fits)
 
     def with_label(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the memories with the label that is all that the query asks for."""
         label = label_only(self.query, self.moment)
         if label is None or (not label.words and not label.plural and self.is_near(found)):
             return None
-        is_certain = label.plural
+        is_certain = label.plural or (_is_type(label) and label.since is not None)
         if not is_certain:
             is_whole = self.query.casefold() == label.labels[0]
             of_word = found if is_whole else self.look(label.labels[0], self.filters)
@@ -171,12 +181,12 @@ class _Asking:
                 return self._list(asked, dict(list(about.items())[:most]), others, warnings), asked
         return None
 
-    def _following(self, asked: TimeWords, found: SearchCandidates) -> dict[str, str]:
-        """Return other results of the query in its days, each with its best chunk."""
+    def _following(self, asked: TimeWords, found: SearchCandidates) -> dict[str, _Other]:
+        """Return other results of the query in its days."""
         others = found if asked.since is None else self.look(self.query, of_days(self.filters, asked))
         policy, chunk_ids = self.space.policy, others.candidates.chunk_ids
         results = rank(others.candidates, policy, as_of=self.moment, limit=self.limit).results
-        return {result.memory_id: chunk_ids[result.best] for result in results}
+        return {result.memory_id: _Other(chunk_ids[result.best], result.fit) for result in results}
 
 
 def _have(found: SearchCandidates, labels: Sequence[str]) -> bool:
@@ -326,14 +336,16 @@ def _with_label(rows: pl.DataFrame, labels: Sequence[str]) -> pl.DataFrame:
 
 
 def as_asked(ranking: Ranking, found: SearchCandidates) -> Ranking:
-    """Return the ranking with each memory's confidence; what is listed fits as a whole."""
+    """Return the ranking with each memory's confidence and fit; what is listed fits as a whole."""
     confidence = confidence_of(found.shown)
     strengths = found.candidates.triggers
     results = tuple(
         replace(
             result,
             confidence=confidence[result.memory_id],
-            fit=1.0 if strengths[result.memory_id][1] > _LEAST else result.fit,
+            fit=1.0
+            if strengths[result.memory_id][1] > _LEAST
+            else found.fits.get(result.memory_id, result.fit),
         )
         for result in ranking.results
     )

@@ -20,6 +20,10 @@ from slowwave.scoring.ranking.names import lacks_a_name, proper_names
         ("the VPN of the AGM; I think I'm fine", set()),
         ("What Is The Password of Lena", set()),
         ("Wann hat Lena Geburtstag und wo ist die Rechnung?", set()),
+        ("Wie ist die Nummer von Frau Schachtschneider?", {"schachtschneider"}),
+        ("Wann hat Dr. Sauer im März Sprechstunde?", {"sauer"}),
+        ("¿Cuándo es el cumpleaños de Lucía en Sevilla?", {"lucía", "sevilla"}),
+        ("Quelle est la porte de la rue Voltaire en Mai ?", {"voltaire"}),
         ("", set()),
     ],
 )  # fmt: skip
