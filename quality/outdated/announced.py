@@ -14,12 +14,20 @@ from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, 
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
+from slowwave.quality.outdated.transitions import names_old_value
 
 _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
-_OF_STATE = re.compile(r"\W*(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?! you\b)", re.IGNORECASE)
+_OF_STATE = re.compile(
+    r"""\W*(?:(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?!\ you\b)
+    | (?:beträgt|kostet|wohnt|wohnen|lebt|arbeitet|arbeiten|zahlen|gilt|liegt|heißt|nutzen|verwenden)\b
+    | (?:cuesta|vive|trabaja|sigue|tiene|usamos|pagamos|coûte|habite|travaille|custa|mora|trabalha)\b
+    | (?:el|la|los|las|mi|nuestr[oa]|le|les|mon|ma|notre|l')\b[^?]*
+      \b(?:es|está|son|cuesta|vive|trabaja|est|sont|coûte|habite|travaille)\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
 _ASKS: Final = {
@@ -109,7 +117,8 @@ def announces_change(
         return False
     known = titles[0].union(*(sentence.keys for sentence in older.sentences))
     if any(
-        _is_exchanged(question, old, new) and not has_other_scope(old.text, new.text, known)
+        (names_old_value(old.text, new.text) or _is_exchanged(question, old, new))
+        and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     ):
         return True

@@ -14,6 +14,7 @@ from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import sentence_of
 from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
+from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import numbers_in
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
@@ -27,6 +28,16 @@ _NAME = re.compile(
 )
 _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
+_IN_TIME = re.compile(
+    rf"\b(?:in|im|en|em|au|during)(?: mois de)? (?:{'|'.join(MONTH_KEYS)})\b", re.IGNORECASE
+)
+_IN_PLACE = re.compile(
+    r"(?<=\w) (?:in|at|bei|en|à|a|em) [A-ZÀ-ÖØ-Þ][\w'’-]*(?: [A-ZÀ-ÖØ-Þ][\w'’-]*)?(?=\s*\??\s*\Z)"
+)
+_STAYS = re.compile(
+    r"\b(?:live|lives|work|works|wohn\w+|leb\w+|arbeite\w+|vive|trabaja|habite|travaille|mora)\b",
+    re.IGNORECASE,
+)
 _SIGNS = ".,;:!?()\"'"
 _CODE = re.compile(r"\d{1,2}[a-f]")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -174,6 +185,8 @@ def has_most(question: Question, older: str, newer: str, *, or_none: bool = Fals
     """
     asked = covered(question.subject, asked_keys(older))
     found = covered(asked, asked_keys(newer))
+    if names_old_value(older, newer):
+        return True
     return not asked or 2 * len(found) > len(asked) or (or_none and not found)
 
 
@@ -189,6 +202,8 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
         older: Text with its title.
         newer: Text with its title.
     """
+    if names_old_value(older, newer):
+        return False
     if question.digits and (question.digits & numbers_in(older)) - numbers_in(newer):
         return True
     if question.is_own:
@@ -244,12 +259,13 @@ def names_in(text: str) -> frozenset[str]:
 def _question(text: str) -> Question:
     text = _without_value(text)
     plain = _POLITE.sub("", text, count=1)
+    undated = _IN_TIME.sub(" ", plain)  # bezahlen im Dezember: the month is no subject
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
-    asked = asked_words(text)
+    asked = asked_words(undated)
     return Question(
-        keys=asked_keys(plain),
+        keys=asked_keys(undated) or asked_keys(plain),
         units=_units(plain.casefold().split()),
         counted=asked_keys(" ".join(counted[:end])) | _units(counted[:end]),
         kinds=_kinds(plain),
@@ -264,9 +280,11 @@ def _without_value(text: str) -> str:
     """Return a question whether a value holds, without that value; any other as it is.
 
     A newer text that has another value answers it, too. The number of what it is about stays (*freezer 1*).
+    Where somebody lives or works is a value, too.
     """
     if not asked_words(text).is_of_state:
         return text
+    text = _IN_PLACE.sub("", text) if _STAYS.search(text) else text
     words = [word.strip(_SIGNS).casefold() for word in text.split()]
     _, number = numbered_name(" ".join(words[1:4]))
     kept, follows = list[str](), False

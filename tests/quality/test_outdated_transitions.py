@@ -1,0 +1,83 @@
+"""Notes that name the old value and the new one, and questions whether a value holds in several languages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.transitions import names_old_value
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+
+START = datetime(2026, 1, 5, tzinfo=UTC)
+
+
+def is_marked(question: str, older: str, newer: str) -> bool:
+    moments = (START, START + timedelta(days=30))
+    passages = [
+        DatedPassage(name, "", text, "", moment, moment, None)
+        for name, text, moment in zip(("older", "newer"), (older, newer), moments, strict=True)
+    ]
+    return "older" in outdated_memories(Question.of(question), passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Who supplies our power?", "Our power comes from E.ON.", "We switched from E.ON to Naturstrom."),
+        ("Von wem ist unser Strom?", "Unser Strom kommt von E.ON.",
+         "Wir sind von E.ON zu Naturstrom gewechselt."),
+        ("¿Quién nos da la luz?", "La luz es de Endesa.", "Hemos cambiado de Endesa a Iberdrola."),
+        ("What Postgres version does harbor run on?", "Harbor runs on Postgres 15.4 in production.",
+         "We upgraded from Postgres 15.4 to Postgres 16.3."),
+        ("Beträgt die Miete 780 Euro?", "Die Miete beträgt 780 Euro.",
+         "Die Miete wurde auf 840 Euro erhöht."),
+        ("¿El alquiler es de 780 euros?", "El alquiler es de 780 euros.",
+         "El alquiler ha subido a 840 euros."),
+        ("Does grandma still live in Kassel?", "Grandma lives in Kassel.", "Grandma moved to Marburg."),
+        ("Wie hoch ist mein Stundensatz?", "Mein Stundensatz ist 85 Euro.",
+         "Ich habe meinen Stundensatz auf 95 Euro erhöht."),
+        ("¿Cuándo es la reunión con Iberia?", "La reunión con Iberia es el 3 de diciembre.",
+         "La reunión con Iberia se ha aplazado al 10 de diciembre."),
+    ],
+)  # fmt: skip
+def test_the_older_one_is_outdated(question: str, older: str, newer: str) -> None:
+    assert is_marked(question, older, newer)
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Was muss ich im Dezember bezahlen?", "Rechnung an Wendt geschickt, fällig am 2. Dezember.",
+         "Der Zahnarzttermin wurde auf den 4. Dezember verschoben."),
+        ("Who supplies our power?", "Our power comes from E.ON.",
+         "We did not switch from E.ON to Naturstrom."),
+        ("Who supplies our power?", "Our power comes from E.ON.",
+         "We plan to switch from E.ON to Naturstrom next year."),
+        ("Who supplies our power?", "Our power comes from E.ON.",
+         "Should we switch from E.ON to Naturstrom?"),
+        ("Which parcel service do we use?", "Parcels go out with DHL.",
+         "We switched from DHL to DPD for returns only."),
+        ("Which Postgres has the vacuum bug?", "Postgres 15.4 has a bug in vacuum.",
+         "We upgraded from Postgres 15.4 to Postgres 16.3."),
+        ("Does Omar still live in Kassel?", "Omar lives in Kassel.", "Lena moved to Marburg."),
+    ],
+)  # fmt: skip
+def test_the_older_one_holds(question: str, older: str, newer: str) -> None:
+    assert not is_marked(question, older, newer)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "names"),
+    [
+        ("We send with DHL.", "Switched from DHL to DPD.", True),
+        ("We send with DHL.", "We flew from DHL to DPD.", False),
+        ("We send with DHL Express.", "Switched from dhl to DPD.", False),
+        ("DHL is closed.", "Switched from DHL to DPD.", False),
+        ("We send with DHL, not with DPD.", "Switched from DHL to DPD.", False),
+        ("It runs on 15.41.", "Upgraded from 15.4 to 16.", False),
+    ],
+)
+def test_the_old_value_is_named(older: str, newer: str, names: bool) -> None:
+    assert names_old_value(older, newer) == names
