@@ -28,6 +28,7 @@ from slowwave.scoring.ranking.identifier_nouns import (
     singular,
 )
 from slowwave.scoring.ranking.identifier_shapes import (
+    CONSTANT,
     CONTINUED,
     DOTTED,
     GROUPED,
@@ -43,6 +44,7 @@ from slowwave.scoring.ranking.identifier_shapes import (
     OF_KIND,
     OF_PLACE,
     OF_YEAR,
+    OF_YEAR_SLASHED,
     PLATE,
     PRICE,
     REGISTERED,
@@ -98,8 +100,10 @@ def possible_identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _may_have(question: str) -> bool:
-    """Whether a question has a digit, or names a code or a hash without one."""
-    return any(map(str.isdigit, question)) or bool(SPELLED.search(question) or NAMED_HASH.search(question))
+    """Whether a question has a digit, or names a code, a hash or a constant without one."""
+    if any(map(str.isdigit, question)):
+        return True
+    return any(pattern.search(question) for pattern in (SPELLED, NAMED_HASH, CONSTANT))
 
 
 @lru_cache(maxsize=256)
@@ -268,6 +272,8 @@ def _of_year(text: str) -> Found:
     for match in OF_YEAR.finditer(text):
         if match[1].isupper() or is_code(match[1].lower()):
             yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
+    for match in OF_YEAR_SLASHED.finditer(text):
+        yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
     for match in KIND_AND_YEAR.finditer(text):
         yield match.start(1), match.end(), segmented(text[match.start(1) : match.end()], [*match.groups()])
 
@@ -291,6 +297,8 @@ def _spaced(text: str) -> Found:
 def _spelled(text: str) -> Found:
     for match in SPELLED.finditer(text):
         yield match.start(1), match.end(1), segmented(match[1], [match[1].lower()])
+    for match in CONSTANT.finditer(text):
+        yield match.start(), match.end(), segmented(match[0], _split(match[0]))
 
 
 def _tokens(text: str) -> Found:
