@@ -65,10 +65,32 @@ def decode(stored: bytes) -> bytes:
         ) from error
 
 
+def readable(stored: bytes) -> bytes:
+    """Return the JSON bytes of a stored payload; none of a damaged one, so that it stops no other entry."""
+    try:
+        return decode(stored)
+    except JournalError:
+        return b""
+
+
 def payload_of(row_bytes: bytes) -> dict[str, Any]:
-    """Parse the payload of one row of `Journal.read` (JSON bytes)."""
-    payload: dict[str, Any] = orjson.loads(row_bytes)
-    return payload
+    """Parse the payload of one row of `Journal.read` (JSON bytes).
+
+    A damaged one is empty, as a payload without any field, so its entry is refused as malformed.
+    """
+    try:
+        payload = orjson.loads(row_bytes)
+    except orjson.JSONDecodeError:
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def is_damaged(stored: bytes) -> bool:
+    """Whether stored bytes hold no JSON object."""
+    try:
+        return not isinstance(orjson.loads(decode(stored)), dict)
+    except (JournalError, orjson.JSONDecodeError):
+        return True
 
 
 def row_of(entry: Entry) -> dict[str, Any]:
@@ -93,5 +115,5 @@ def entry_of(row: dict[str, Any]) -> Entry:
     del row["day"]
     row["occurred_at"] = from_microseconds(row["occurred_at"])
     row["ordered_at"] = from_microseconds(row["ordered_at"])
-    row["payload"] = payload_of(decode(row["payload"]))
+    row["payload"] = payload_of(readable(row["payload"]))
     return Entry(**row)

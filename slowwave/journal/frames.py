@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from slowwave.journal.codec import decode
+from slowwave.journal.codec import readable
 
 _MOMENT = pl.Datetime("us", "UTC")
 _TEXT = pl.String()
@@ -80,5 +80,5 @@ def _series(name: str, values: Sequence[Any], dtype: pl.DataType) -> pl.Series:
     if dtype == _MOMENT:
         return pl.Series(name, values, pl.Int64).cast(_MOMENT)
     if name == "payload":
-        return pl.Series(name, [decode(value) for value in values], pl.Binary)
+        return pl.Series(name, [readable(value) for value in values], pl.Binary)
     return pl.Series(name, values, dtype)

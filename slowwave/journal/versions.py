@@ -8,7 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from slowwave.journal.codec import encode
+from slowwave.journal.codec import encode, is_damaged
 from slowwave.journal.connection import Connections, Prepared
 from slowwave.journal.entry import UPGRADE
 from slowwave.journal.errors import JournalError
@@ -25,6 +25,8 @@ from slowwave.journal.schema import (
 )
 from slowwave.scoring.days import day_of, from_microseconds
 
+_PAYLOADS = 10_000  # read at once (count)
+_NAMED = 5  # damaged entries that are named (count)
 _SELECT_VERSION = sa.select(meta.c.value).where(meta.c.key == "schema_version")
 
 
@@ -96,7 +98,12 @@ def _upgrade_row(last: int) -> dict[str, Any]:
 def problems_of(connections: Connections) -> list[str]:
     """Return the problems of a journal, in sentences; see `Journal.check`."""
     problems = []
-    checks: tuple[Callable[[Connections], list[str]], ...] = (_check_version, _check_file, _check_writable)
+    checks: tuple[Callable[[Connections], list[str]], ...] = (
+        _check_version,
+        _check_file,
+        _check_payloads,
+        _check_writable,
+    )
     for check in checks:
         try:
             problems += check(connections)
@@ -132,6 +139,20 @@ def _check_file(connections: Connections) -> list[str]:
             "move it to a local disk."
         )
     return problems
+
+
+def _check_payloads(connections: Connections) -> list[str]:
+    query = sa.select(entries.c.event_id, entries.c.kind, entries.c.payload)
+    with connections.reading() as connection:
+        rows = connection.execution_options(yield_per=_PAYLOADS).execute(query)
+        damaged = [f"{kind} {event_id}" for event_id, kind, payload in rows if is_damaged(payload)]
+    if not damaged:
+        return []
+    named = ", ".join(damaged[:_NAMED]) + (", …" if len(damaged) > _NAMED else "")
+    return [
+        f"journal {connections.name} has {len(damaged)} entries without a readable payload ({named}); they "
+        "are left out: restore it from a copy to have them again."
+    ]
 
 
 def _check_writable(connections: Connections) -> list[str]:
