@@ -10,7 +10,15 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import PAST
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
+from slowwave.quality.outdated.change_words import (
+    CHANGING,
+    GENERIC,
+    OF_STATE,
+    ORDINALS,
+    TABLES,
+    content_key,
+    covered,
+)
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
@@ -20,14 +28,6 @@ _FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
-_OF_STATE = re.compile(
-    r"""\W*(?:(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?!\ you\b)
-    | (?:beträgt|kostet|wohnt|wohnen|lebt|arbeitet|arbeiten|zahlen|gilt|liegt|heißt|nutzen|verwenden)\b
-    | (?:cuesta|vive|trabaja|sigue|tiene|usamos|pagamos|coûte|habite|travaille|custa|mora|trabalha)\b
-    | (?:el|la|los|las|mi|nuestr[oa]|le|les|mon|ma|notre|l')\b[^?]*
-      \b(?:es|está|son|cuesta|vive|trabaja|est|sont|coûte|habite|travaille)\b)""",
-    re.IGNORECASE | re.VERBOSE,
-)
 _NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
 _ASKS: Final = {
@@ -80,7 +80,7 @@ def asked_words(text: str) -> AskedWords:
         sentence.frames,
         next((name for name, pattern in _ASKS.items() if pattern.search(text)), ""),
         past,
-        bool(_OF_STATE.match(text)),
+        bool(OF_STATE.match(text)),
     )
 
 

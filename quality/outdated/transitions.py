@@ -22,7 +22,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def names_old_value(older: str, newer: str) -> bool:
-    """Whether a newer text says that it changed from a value that an older one states to another.
+    """Whether a newer text says that an older one's value changed.
 
     The old value is a name or has a figure, and does not begin the older sentence: what begins it is what
     the sentence is about.
@@ -44,7 +44,7 @@ def _transitions(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _found(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the old and the new value of each change that a text says, in lower case."""
+    """Yield the old and the new value of each change, in lower case."""
     for sentence in _SENTENCE.split(text):
         for match in _FROM_TO.finditer(sentence) if _VERB.search(sentence) else ():
             if any(letter.isupper() or letter.isdigit() for letter in match["old"]):

@@ -100,7 +100,7 @@ def possible_identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _may_have(question: str) -> bool:
-    """Whether a question has a digit, or names a code, a hash or a constant without one."""
+    """Whether a question has a digit, or a code, hash or constant."""
     if any(map(str.isdigit, question)):
         return True
     return any(pattern.search(question) for pattern in (SPELLED, NAMED_HASH, CONSTANT))

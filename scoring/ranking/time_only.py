@@ -251,7 +251,7 @@ def _label_only(question: str, today: date) -> TimeWords | None:
 
 
 def _masked(text: str, words: Iterable[str]) -> tuple[str, int]:
-    """Return a text with a mark in place of some words, and how many were in it."""
+    """Return a text without some words, and how many it had."""
     any_of = "|".join(map(re.escape, sorted(words)))
     return re.subn(rf"(?<!\w)(?:{any_of})(?!\w)", _LABEL, text) if any_of else (text, 0)
 

@@ -250,7 +250,7 @@ def present(
 
 
 def _at_most_fair(result: Result, names: frozenset[str], said: Collection[str]) -> Result:
-    """Return a result with a strong fit only if it has all names, or a phrase that the query said."""
+    """Return a result whose fit is strong only with all names or a phrase."""
     if result.fit != "strong" or result.memory_id in said:
         return result
     labels = (*result.headings, *result.tags, result.title, result.source)

@@ -50,7 +50,11 @@ def _numbered(result: int | str) -> int | str:
 Content = Annotated[str, Field(description="The note, in full sentences, clear without this conversation.")]
 Title = Annotated[str, Field(description="Topic; default: the first heading or words.")]
 Key = Annotated[
-    str, Field(description="Your own id for a note that may change: saving the same key again replaces it.")
+    str,
+    Field(
+        description="Your own id for a note that may change. Saving it again, or the source of a result, replaces "
+        "that note."
+    ),
 ]
 Type = Annotated[MemoryType, Field(description="Kind of memory.")]
 Types = Annotated[tuple[MemoryType, ...], Field(description=_SEARCH["memory_type"].words.data)]
