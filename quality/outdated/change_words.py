@@ -54,10 +54,10 @@ GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["gene
 """Keys that name no subject."""
 OF_STATE: Final = re.compile(
     r"""\W*(?:(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?!\ you\b)
-    | (?:beträgt|kostet|wohnt|wohnen|lebt|arbeitet|arbeiten|zahlen|gilt|liegt|heißt|nutzen|verwenden)\b
-    | (?:cuesta|vive|trabaja|sigue|tiene|usamos|pagamos|coûte|habite|travaille|custa|mora|trabalha)\b
+    | (?:beträgt|wohnt|wohnen|lebt|arbeitet|arbeiten|zahlen|gilt|liegt|heißt|nutzen|verwenden)\b
+    | (?:vive|trabaja|sigue|tiene|usamos|pagamos|habite|travaille|mora|trabalha)\b
     | (?:el|la|los|las|mi|nuestr[oa]|le|les|mon|ma|notre|l')\b[^?]*
-      \b(?:es|está|son|cuesta|vive|trabaja|est|sont|coûte|habite|travaille)\b)""",
+      \b(?:es|está|son|vive|trabaja|est|sont|habite|travaille)\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
 """Beginning of a question whether a value holds."""

@@ -28,16 +28,7 @@ _NAME = re.compile(
 )
 _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
-_IN_TIME = re.compile(
-    rf"\b(?:in|im|en|em|au|during)(?: mois de)? (?:{'|'.join(MONTH_KEYS)})\b", re.IGNORECASE
-)
-_IN_PLACE = re.compile(
-    r"(?<=\w) (?:in|at|bei|en|à|a|em) [A-ZÀ-ÖØ-Þ][\w'’-]*(?: [A-ZÀ-ÖØ-Þ][\w'’-]*)?(?=\s*\??\s*\Z)"
-)
-_STAYS = re.compile(
-    r"\b(?:live|lives|work|works|wohn\w+|leb\w+|arbeite\w+|vive|trabaja|habite|travaille|mora)\b",
-    re.IGNORECASE,
-)
+_IN_TIME = re.compile(rf"\b(?:in|im|en|em|au|during)(?: mois de)? ({'|'.join(MONTH_KEYS)})\b", re.IGNORECASE)
 _SIGNS = ".,;:!?()\"'"
 _CODE = re.compile(r"\d{1,2}[a-f]")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -128,6 +119,7 @@ class Question:
         digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
         names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
+        months: Months that it names as a time (*bezahlen im Dezember*), which are no subject.
         is_own: Whether it is what a statement answers, so that no name is asked for.
     """
 
@@ -139,6 +131,7 @@ class Question:
     digits: frozenset[str]
     asked: AskedWords
     names: frozenset[str]
+    months: frozenset[str] = frozenset()
     is_own: bool = False
 
     @property
@@ -206,6 +199,8 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
         return False
     if question.digits and (question.digits & numbers_in(older)) - numbers_in(newer):
         return True
+    if question.months and question.months & _words(older) - _words(newer):
+        return True
     if question.is_own:
         names, others = (
             names_in(found[0]) if (found := _FIRST.match(text)) else _NONE for text in (older, newer)
@@ -241,6 +236,10 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
     return False
 
 
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))
+
+
 def _has_number_or_day(text: str) -> bool:
     return any(word.isdigit() or word in _TIME_WORDS for word in _WORD.findall(text.casefold()))
 
@@ -273,6 +272,7 @@ def _question(text: str) -> Question:
         digits=numbers_in(plain),
         asked=asked,
         names=names_in(plain),
+        months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
     )
 
 
@@ -280,11 +280,9 @@ def _without_value(text: str) -> str:
     """Return a question whether a value holds, without that value; any other as it is.
 
     A newer text that has another value answers it, too. The number of what it is about stays (*freezer 1*).
-    Where somebody lives or works is a value, too.
     """
     if not asked_words(text).is_of_state:
         return text
-    text = _IN_PLACE.sub("", text) if _STAYS.search(text) else text
     words = [word.strip(_SIGNS).casefold() for word in text.split()]
     _, number = numbered_name(" ".join(words[1:4]))
     kept, follows = list[str](), False

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from slowwave.quality.outdated.tokens import GENERAL, tokens_of
+
 _VERB: Final = re.compile(
     r"\b(?:switch(?:ed)?|upgrade[ds]?|migrate[ds]?|changed|converted|replaced|gewechselt|wechselten|umgestiegen|umgestellt"
     r"|migriert|cambiado|cambiamos|cambié|pasado|pasamos|migrado|migramos|changé|passés?|migré|mudamos|trocamos)\b",
@@ -18,6 +20,12 @@ _FROM_TO: Final = re.compile(
     rf"(?P<old>{_WORD}(?: {_WORD}){{0,2}}?) (?:to|zu|zum|zur|auf|nach|a|al|à|au|para) "
     rf"(?:the |der |den |dem |el |la |le )?(?P<new>{_WORD}(?: {_WORD})?)"
 )
+_AUXILIARY: Final = re.compile(
+    r"\b(?:hemos|han|ha|haben|hat|sind|wurden?|avons|sommes|ont|temos)\b", re.IGNORECASE
+)
+_I: Final = re.compile(
+    r"\b(?:I|my|ich|mein\w*|je|mon|ma|yo|mi|cambié|eu|meu|minha)\b|\b[jm]['’]", re.IGNORECASE
+)
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
@@ -25,27 +33,39 @@ def names_old_value(older: str, newer: str) -> bool:
     """Whether a newer text says that an older one's value changed.
 
     The old value is a name or has a figure, and does not begin the older sentence: what begins it is what
-    the sentence is about.
+    the sentence is about. What the newer text says before the values, the older one has, too: the bill that
+    changed from 780 to 800 is not the rent. One who speaks of himself changes nothing of others.
 
     Args:
         older: Text or sentence.
         newer: Text or sentence.
     """
     plain = older.casefold()
-    return any(
-        new not in plain and re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain) is not None
-        for old, new in _transitions(newer)
-    )
+    for subject, old, new in _transitions(newer):
+        is_stated = re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain) is not None
+        if is_stated and new not in plain and subject <= _subject(older) and not _is_mine_alone(older, newer):
+            return True
+    return False
+
+
+def _is_mine_alone(older: str, newer: str) -> bool:
+    return _I.search(newer) is not None and _I.search(older) is None
+
+
+def _subject(text: str) -> frozenset[str]:
+    """Return the keys of the words of a text that say what it is about."""
+    return frozenset(token.key for token in tokens_of(text) if token.key) - GENERAL
 
 
 @lru_cache(maxsize=4_096)
-def _transitions(text: str) -> tuple[tuple[str, str], ...]:
+def _transitions(text: str) -> tuple[tuple[frozenset[str], str, str], ...]:
     return tuple(_found(text)) if _VERB.search(text) else ()
 
 
-def _found(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the old and the new value of each change, in lower case."""
+def _found(text: str) -> Iterator[tuple[frozenset[str], str, str]]:
+    """Yield the subject, the old and the new value of each change, in lower case."""
     for sentence in _SENTENCE.split(text):
         for match in _FROM_TO.finditer(sentence) if _VERB.search(sentence) else ():
             if any(letter.isupper() or letter.isdigit() for letter in match["old"]):
-                yield match["old"].casefold(), match["new"].casefold()
+                before = _AUXILIARY.sub(" ", _VERB.sub(" ", sentence[: match.start()]))
+                yield _subject(before), match["old"].casefold(), match["new"].casefold()

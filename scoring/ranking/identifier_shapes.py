@@ -34,10 +34,8 @@ SPACED = re.compile(
     rf"(?<![\w-])(?!(?:THE|IN|OF|AND|OR|AT|BY|FOR|TO)\s)([A-Z]{{2,6}})\s#?(?!{YEAR}\b)(\d{{3,}}){NO_MORE}"
 )
 OF_YEAR = re.compile(rf"(?<![\w-])([A-Za-z]{{2,5}})[ -](20\d\d)[ /-](\d{{3,6}}){NO_MORE}")
-OF_YEAR_SLASHED = re.compile(rf"(?<![\w-])([A-Z]{{1,5}})-?(20\d\d)/(\d{{2,6}}){NO_MORE}")
+OF_YEAR_SLASHED = re.compile(rf"(?<![\w-])([A-Z]{{1,5}})-?(20\d\d)/(\d{{3,6}}){NO_MORE}")
 """Number of an invoice: F-2026/091."""
-CONSTANT = re.compile(r"(?<![\w/.-])(?=\w{6})[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
-"""Name of a setting: DB_MAX_CONNS."""
 SPACED_MIXED = re.compile(r"(?<![\w-])([A-Z]{1,6})\s(\d{2,}[A-Z]+\d[A-Z0-9]*)(?![\w-])")
 PLATE = re.compile(rf"(?<![\w-])([A-Z]{{1,3}})-([A-Z]{{1,2}})\s(\d{{2,4}}){NO_MORE}")
 LOWER = re.compile(rf"(?<![\w-])([a-z]{{2,5}})\s#?(?!{YEAR}\b)(\d{{3,}}){NO_MORE}")

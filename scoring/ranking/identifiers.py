@@ -28,7 +28,6 @@ from slowwave.scoring.ranking.identifier_nouns import (
     singular,
 )
 from slowwave.scoring.ranking.identifier_shapes import (
-    CONSTANT,
     CONTINUED,
     DOTTED,
     GROUPED,
@@ -100,10 +99,8 @@ def possible_identifiers(question: str) -> tuple[Identifier, ...]:
 
 
 def _may_have(question: str) -> bool:
-    """Whether a question has a digit, or a code, hash or constant."""
-    if any(map(str.isdigit, question)):
-        return True
-    return any(pattern.search(question) for pattern in (SPELLED, NAMED_HASH, CONSTANT))
+    """Whether a question has a digit, or names a code or a hash without one."""
+    return any(map(str.isdigit, question)) or bool(SPELLED.search(question) or NAMED_HASH.search(question))
 
 
 @lru_cache(maxsize=256)
@@ -297,8 +294,6 @@ def _spaced(text: str) -> Found:
 def _spelled(text: str) -> Found:
     for match in SPELLED.finditer(text):
         yield match.start(1), match.end(1), segmented(match[1], [match[1].lower()])
-    for match in CONSTANT.finditer(text):
-        yield match.start(), match.end(), segmented(match[0], _split(match[0]))
 
 
 def _tokens(text: str) -> Found:

@@ -160,9 +160,14 @@ class Language:
         yield from (f"{day}s" for day in self.weekdays)
 
     @cached_property
-    def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Return the patterns of words for what is to come, and for what is past."""
-        return self._whole(_forms(self._table["ahead"])), self._whole(_forms(self._table["behind"]))
+    def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+        """Return the patterns of words for what is to come, what is past, and what may be either."""
+        ahead, behind, present = (self._table.get(kind, "") for kind in ("ahead", "behind", "present"))
+        return (
+            self._whole(_forms(ahead)),
+            self._whole(_forms(behind)),
+            self._whole(_forms(present) if present else "(?!)"),
+        )
 
     @cached_property
     def day_of(self) -> re.Pattern[str]:

@@ -15,8 +15,8 @@ from itertools import chain
 from typing import Final
 
 from slowwave.scoring.ranking.time_languages import ORDERS, WORD, Language, languages_known
-from slowwave.scoring.ranking.time_spans import TimeWords, window_words
-from slowwave.scoring.ranking.time_words import looks_ahead, plain
+from slowwave.scoring.ranking.time_spans import TimeWords
+from slowwave.scoring.ranking.time_words import plain, window_asked
 from slowwave.scoring.ranking.words import stems
 
 MAX_CHARACTERS: Final = 120  # of a question that can hold only a time
@@ -112,6 +112,11 @@ class _Vocabulary:
     def content_of(self, words: Iterable[str]) -> list[str]:
         """Return the words that are of no time and no question, and link nothing."""
         return [word for word in words if word not in self.known and word not in self.linking]
+
+    def heads(self, word: str, order: str, text: str) -> bool:
+        """Whether a word stands behind an order, and is no part of a name: not the last meeting room."""
+        after = re.search(rf"(?<!\w){re.escape(order)} {re.escape(word)}(?!\w)\W*(\w*)", text)
+        return after is not None and (not after[1] or after[1] in self.linking | self.known)
 
     def rest(self, text: str) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others."""
@@ -292,7 +297,8 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
         others = [other for other in content if other != word]
         subject = stems(" ".join(others))  # without those of "not"
         plural = vocabulary.is_plural(word)
-        is_label = rest is not None and (plural or asked.order != "")
+        is_newest = asked.order == "newest" and vocabulary.heads(word, asked.words, text)
+        is_label = rest is not None and (plural or is_newest)
         if is_label and len(subject) == len(others) and (asked.since is None or asked.since <= today):
             most = asked.most or int(not plural)
             found[asked._replace(labels=labels, plural=plural, most=most), subject] = None
@@ -305,8 +311,7 @@ def _time_and_rest(
     """Return the days or the order that a text asks for, and its listed words; None if it has others."""
     language = vocabulary.language
     uncounted, count = vocabulary.without_count(text)
-    ahead, day_first = looks_ahead(text, language), language.name != "en"
-    window = window_words(uncounted, language, today, day_first=day_first, ahead=ahead, alone=True)
+    window = window_asked(uncounted, language, today, day_first=language.name != "en", alone=True)
     if window is not None and window.since is None:
         window = None
     left = uncounted.replace(window.words, " ", 1) if window else uncounted

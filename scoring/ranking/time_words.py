@@ -73,8 +73,7 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     for language in languages:
         if not language.may_name(text, words):
             continue
-        ahead = looks_ahead(text, language)
-        if asked := window_words(text, language, today, ahead=ahead, day_first=languages[0].name != "en"):
+        if asked := window_asked(text, language, today, day_first=languages[0].name != "en"):
             return asked
     for language in languages:
         if asks := language.when.search(text) if language.name in ASKED_INSIDE else language.when.match(text):
@@ -112,10 +111,36 @@ def _languages_of(text: str, words: frozenset[str]) -> list[Language]:
     return some if len(some) < 2 else sorted(some, key=lambda one: -len(one.own.intersection(words)))
 
 
-def looks_ahead(text: str, language: Language) -> bool:
-    """Whether a question is about what is to come: it has a word for that, and none for the past."""
-    ahead, past = language.tenses
-    return ahead.search(text) is not None and past.search(text) is None
+def window_asked(
+    text: str, language: Language, today: date, *, day_first: bool, alone: bool = False
+) -> TimeWords | None:
+    """Return the time that a question names in one language.
+
+    A question is about what is to come if it has a word for that, and none for the past. With a word that
+    may be either (*Termine im Dezember*), the nearer of both times counts.
+
+    Args:
+        text: As of `plain`.
+        language: Language of the words.
+        today: Day of the question.
+        day_first: As of `window_words`.
+        alone: As of `window_words`.
+    """
+    ahead, past, present = language.tenses
+    is_past = past.search(text) is not None
+    is_ahead = not is_past and ahead.search(text) is not None
+    asked = window_words(text, language, today, day_first=day_first, ahead=is_ahead, alone=alone)
+    if asked is None or is_ahead or is_past or not present.search(text):
+        return asked
+    coming = window_words(text, language, today, day_first=day_first, ahead=True, alone=alone)
+    return coming if coming is not None and _days_until(coming, today) < _days_until(asked, today) else asked
+
+
+def _days_until(asked: TimeWords, today: date) -> int:
+    """Return the days from a window to a day; 0 within it."""
+    if asked.since is None or asked.until is None:
+        return 0
+    return max((asked.since - today).days, (today - asked.until).days, 0)
 
 
 @lru_cache(maxsize=8_192)
@@ -170,7 +195,7 @@ def _in_figures(text: str) -> Iterator[tuple[date, date]]:
             days.append((match["year"], match["month"], match["day"]))
             continue
         day, month = match["first"], match["second"]
-        if match["sign"] == "/" and day != month and int(day) <= _MONTHS:
+        if match["sign"] in "/-" and day != month and int(day) <= _MONTHS:
             if int(month) > _MONTHS:
                 day, month = month, day
             elif _is_english(text):  # it knows both orders

@@ -52,8 +52,8 @@ Title = Annotated[str, Field(description="Topic; default: the first heading or w
 Key = Annotated[
     str,
     Field(
-        description="Your own id for a note that may change. Saving it again, or the source of a result, replaces "
-        "that note."
+        description="Your own id for a note that may change. Saving it again, or the source of a "
+        "result, replaces that note."
     ),
 ]
 Type = Annotated[MemoryType, Field(description="Kind of memory.")]

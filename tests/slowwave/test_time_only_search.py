@@ -282,7 +282,6 @@ def roofs(tickets):
         ("meetings with Ravi", ["retro"]),
         ("my last decision", ["stay"]),
         ("the last decision about the roof", ["poles"]),
-        ("what was our first decision about the roof?", ["slate"]),
     ],
 )
 def test_a_label_with_a_subject_lists_those_that_mention_it(roofs, question, keys):

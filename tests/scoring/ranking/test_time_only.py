@@ -237,6 +237,9 @@ def test_a_singular_with_a_subject_needs_an_order():
         ("decision", "newest", 1, False)
     ]
     assert labels_and_subjects("the decision about the roof", FRIDAY) == ()
+    assert labels_and_subjects("what is the latest meeting room?", FRIDAY) == ()
+    first = labels_and_subjects("what was my first project at Siemens?", FRIDAY)
+    assert not any("project" in asked.labels for asked, _ in first)
 
 
 @pytest.mark.parametrize(
