@@ -153,7 +153,7 @@ class Language:
 
     def every_form(self) -> Iterator[str]:
         """Yield every word and form of the list that may be in a time."""
-        other = ("plurals", "types", "linking", "counted")  # of labels, and of what is counted
+        other = ("plurals", "types", "linking", "counted", "present")  # of labels, and of what is counted
         forms = (form for kind, form in self._table.items() if kind not in other)
         yield from (" ".join(_words_in(form)) for form in forms)
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)

@@ -295,6 +295,15 @@ def test_a_label_with_a_subject_lists_those_that_mention_it(roofs, question, key
     assert [one.memory_id for one in again.results] == [one.memory_id for one in response]
 
 
+def test_a_word_that_looks_ahead_may_be_a_tag(memory):
+    old = datetime.now(UTC) - timedelta(days=60)
+    kept = memory.save("Zahnarzt um neun.", tags=["termine"], created_at=old).memory_id
+    memory.save("Die Katze schläft in der Kiste.")
+    day = old.strftime("%d.%m.%Y")
+    assert found(memory, f"Welche Termine gab es am {day}?")[:1] == [kept]
+    assert found(memory, "alle Termine")[:1] == [kept]
+
+
 def test_the_last_one_with_a_tag_is_no_list(roofs):
     memory, ids = roofs
     newer = memory.save("Bread without yeast, two hours.", tags=["recipe"]).memory_id
