@@ -10,18 +10,11 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import PAST
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.change_words import (
-    CHANGING,
-    GENERIC,
-    OF_STATE,
-    ORDINALS,
-    TABLES,
-    content_key,
-    covered,
-)
+from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
+from slowwave.quality.outdated.state_questions import OF_STATE
 from slowwave.quality.outdated.transitions import names_old_value
 
 _FEW = 4  # content words of a statement whose subject a name alone says
@@ -107,12 +100,9 @@ def announces_change(
     if older.speaker or newer.speaker:  # a turn of a chat is no note
         return False
     pairs = [
-        (old, new)
-        for new in newer.sentences
-        if may_replace(new)
-        for old in older.sentences
-        if may_be_replaced(old) and (new.cues or old.is_provisional)
-    ]
+        (old, new) for new in newer.sentences if may_replace(new)
+        for old in older.sentences if may_be_replaced(old) and (new.cues or old.is_provisional)
+    ]  # fmt: skip
     if not pairs:
         return False
     known = titles[0].union(*(sentence.keys for sentence in older.sentences))

@@ -52,15 +52,6 @@ def content_key(word: str) -> str:
 
 GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["generic"]}
 """Keys that name no subject."""
-OF_STATE: Final = re.compile(
-    r"""\W*(?:(?:is|are|am|does|do|ist|sind|bin|hat|es|está|est|è)\b(?!\ you\b)
-    | (?:beträgt|wohnt|wohnen|lebt|arbeitet|arbeiten|zahlen|gilt|liegt|heißt|nutzen|verwenden)\b
-    | (?:vive|trabaja|sigue|tiene|usamos|pagamos|habite|travaille|mora|trabalha)\b
-    | (?:el|la|los|las|mi|nuestr[oa]|le|les|mon|ma|notre|l')\b[^?]*
-      \b(?:es|está|son|vive|trabaja|est|sont|habite|travaille)\b)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Beginning of a question whether a value holds."""
 ORDINALS: Final = frozenset(content_key(word) for word in TABLES["ordinal"])
 """Keys of words of a place in an order."""
 CHANGING: Final = frozenset(

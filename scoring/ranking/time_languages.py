@@ -161,7 +161,7 @@ class Language:
 
     @cached_property
     def tenses(self) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-        """Return the patterns of words for what is to come, what is past, and what may be either."""
+        """Return the patterns of words for the future, the past, and either."""
         ahead, behind, present = (self._table.get(kind, "") for kind in ("ahead", "behind", "present"))
         return (
             self._whole(_forms(ahead)),
