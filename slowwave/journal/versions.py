@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from slowwave.common.pluralize import counted
 from slowwave.journal.codec import encode, is_damaged
 from slowwave.journal.connection import Connections, Prepared
 from slowwave.journal.entry import UPGRADE
@@ -150,8 +151,8 @@ def _check_payloads(connections: Connections) -> list[str]:
         return []
     named = ", ".join(damaged[:_NAMED]) + (", …" if len(damaged) > _NAMED else "")
     return [
-        f"journal {connections.name} has {len(damaged)} entries without a readable payload ({named}); they "
-        "are left out: restore it from a copy to have them again."
+        f"journal {connections.name} has {counted(len(damaged), 'entry', 'entries')} without a readable "
+        f"payload ({named}), left out everywhere: restore it from a copy to have them again."
     ]
 
 
