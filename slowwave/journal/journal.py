@@ -25,7 +25,7 @@ from slowwave.journal.inserting import Row, insert_entry, insert_new, last_place
 from slowwave.journal.reading import Reader
 from slowwave.journal.schema import know_postgresql, sources
 from slowwave.journal.transfer import StoredRows
-from slowwave.journal.versions import make_or_upgrade, problems_of
+from slowwave.journal.versions import create_or_check, problems_of
 from slowwave.scoring.days import from_microseconds, to_microseconds
 
 
@@ -53,7 +53,7 @@ class Journal(Reader):
             know_postgresql()
         self._insert_row = self._connections.prepare("insert", lambda: insert_entry(self._connections))
         try:
-            make_or_upgrade(self._connections, self._insert_row)
+            create_or_check(self._connections)
         except BaseException:
             self.close()
             raise

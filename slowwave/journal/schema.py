@@ -42,8 +42,6 @@ entries = Table(
 Index("journal_entries_by_day", entries.c.kind, entries.c.day, entries.c.namespace, entries.c.seq)
 
 # The order in which `latest_sources()` walks the versions of each source, without opening or sorting them.
-# Before version 3 it was by `occurred_at`, under the name `journal_entries_by_source`.
-OLD_SOURCE_INDEX = "journal_entries_by_source"
 SOURCE_INDEX = Index(
     "journal_entries_by_order",
     entries.c.namespace,
@@ -55,7 +53,7 @@ SOURCE_INDEX = Index(
     sqlite_where=IS_ABOUT_A_SOURCE,
 )
 
-# Since version 2: feedback on a search or a project, and the searches of a project.
+# Feedback on a search or a project, and the searches of a project.
 FEEDBACK_INDEXES = (
     Index(
         "journal_entries_by_feedback",

@@ -1,12 +1,13 @@
 """Upgrade of a home to the schema of this version: preview, run and undo.
 
 Opening a home upgrades it without a question: each step adds what is new, keeps a checkpoint, and can be run
-again. A checkpoint of all tables and a copy of the journal's file are kept, with which the previous version
-opens the home again. This module previews the upgrade and undoes it.
+again. A checkpoint of all tables is kept, with which the previous version opens the home again. This module
+previews the upgrade and undoes it.
 """
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from slowwave.common.pluralize import counted
 from slowwave.errors import StoreError
-from slowwave.home.connections import bare_store, journal_files
+from slowwave.home.connections import bare_store
 from slowwave.journal import schema
 from slowwave.journal.entry import UPGRADE
-from slowwave.journal.legacy_copy import former, readonly
 from slowwave.settings import Settings
 from slowwave.store import Store
 from slowwave.store.checkpoints import list_checkpoints, restore_checkpoint
@@ -38,7 +38,7 @@ class Step:
     """One step of an upgrade.
 
     Attributes:
-        part: Tables or journal.
+        part: Always `tables`.
         version: Schema version after the step.
         name: Short description.
         tables: Changed tables with their rows (count).
@@ -71,7 +71,7 @@ def look(settings: Settings) -> Upgrade:
     """Return what an upgrade would change; nothing is written.
 
     Raises:
-        StoreError: There is no home, or it is of a newer version.
+        StoreError: There is no home, or this version cannot open it.
     """
     store = _bare(settings)
     existing = store.bare_db.list_tables().tables
@@ -89,9 +89,12 @@ def look(settings: Settings) -> Upgrade:
                 f"The schema version of the {part} is {version}; this Slowwave supports up to {latest}. "
                 f"Install a newer Slowwave, or restore a backup of an older one."
             )
+    if journal < schema.SCHEMA_VERSION:
+        raise StoreError(
+            f"The schema version of the journal is {journal}; this Slowwave supports version "
+            f"{schema.SCHEMA_VERSION}. Open it with an older Slowwave first."
+        )
     steps = list[Step]()
-    if journal != schema.SCHEMA_VERSION:
-        steps.append(Step("journal", schema.SCHEMA_VERSION, "order of entries", {}))
     for step in pending(store):
         rows = {name: _rows(store, name) for name in step.tables if store.physical(name) in existing}
         steps.append(Step("tables", step.version, step.name, rows))
@@ -103,7 +106,7 @@ def upgrade(settings: Settings) -> Upgrade:
     """Upgrade a home; after a kill, the same call resumes.
 
     Raises:
-        StoreError: As in `look`, or the journal cannot be copied here.
+        StoreError: As in `look`.
     """
     from slowwave.home.workspace import Workspace
 
@@ -130,11 +133,6 @@ def undo(settings: Settings) -> Upgrade:
         _refuse_acts_since(space)
         with space.exclusively():
             restore_checkpoint(_bare(settings), BEFORE)
-    copy = former(settings.journal_file)
-    if not settings.journal.url and copy.exists() and not _is_stale_copy(settings.journal_file):
-        for side_file in journal_files(settings.journal_file)[1:]:
-            side_file.unlink(missing_ok=True)
-        copy.replace(settings.journal_file)
     return look(settings)
 
 
@@ -147,14 +145,6 @@ def _refuse_acts_since(space: Workspace) -> None:
             f"The journal has {counted(acts, 'event')} since the upgrade, which the previous tables would "
             f"lose. Restore a backup into another folder, or keep this version."
         )
-
-
-def _is_stale_copy(journal: Path) -> bool:
-    """Whether the journal's copy is of an earlier upgrade: the journal has events beyond it."""
-    with closing(readonly(former(journal))) as copy, closing(readonly(journal)) as now:
-        (last,) = copy.execute("SELECT coalesce(max(seq), 0) FROM journal_entries").fetchone()
-        since = now.execute("SELECT DISTINCT kind FROM journal_entries WHERE seq > ?", (last,)).fetchall()
-    return not {kind for (kind,) in since}.issubset(_NO_ACTS)
 
 
 def _is_act_since(moment: float, row: tuple[Any, ...]) -> bool:
@@ -185,7 +175,8 @@ def _journal_version(settings: Settings) -> int:
     if not settings.journal.url:
         if not settings.journal_file.exists():
             return schema.SCHEMA_VERSION
-        with closing(readonly(settings.journal_file)) as raw:
+        uri = f"{settings.journal_file.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(uri, uri=True)) as raw:
             row = raw.execute("SELECT value FROM journal_meta WHERE key = 'schema_version'").fetchone()
             return int(row[0])
     query = sa.select(schema.meta.c.value).where(schema.meta.c.key == "schema_version")

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import partial
@@ -19,7 +18,6 @@ import pytest
 import servers
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import inspect
 from sqlalchemy.dialects.sqlite.base import SQLiteDialect
 
 from slowwave.errors import SlowwaveError
@@ -38,24 +36,10 @@ from slowwave.journal import (
     payload_of,
 )
 from slowwave.journal.entry import MAX_TEXT_BYTES
-from slowwave.journal.schema import FEEDBACK_INDEXES, SOURCE_INDEX
 
 ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POSTGRES = os.environ.get("SLOWWAVE_TEST_POSTGRES_URL")
-OPEN_AT_ONCE = """
-import os, sys
-from datetime import UTC, datetime
-from slowwave.journal import Entry, Journal
-import slowwave.journal.versions
-
-print("ready", flush=True)
-sys.stdin.readline()
-with Journal(sys.argv[1]) as journal:
-    moment = datetime(2026, 3, 1, tzinfo=UTC)
-    journal.append([Entry(f"new{os.getpid()}", "feedback", "default", "s1", moment, "ann")])
-    print(journal.check(), flush=True)
-"""
 
 
 def entry(event_id: str, **changes: object) -> Entry:
@@ -444,17 +428,6 @@ def test_the_order_of_acts_is_that_of_the_journal_whatever_the_clocks_say(url: s
         assert [about.event_id for about in journal.about("default", last.subject)] == list("abcde")
         newest = journal.latest_sources("default", last.origin)
         assert newest["event_id"].to_list() == ["e"]
-
-
-def test_what_comes_after_an_upgrade_is_later_than_all_before_it(url: str) -> None:
-    make_version_1(url)
-    with Journal(url) as journal:
-        before = journal.read(kinds=KINDS).filter(pl.col("kind") != "upgrade")
-        assert (before["ordered_at"] == before["occurred_at"]).all()
-        journal.append([entry("new", occurred_at=NOON - timedelta(days=400))])
-        new = journal.get("new")
-        assert new is not None
-        assert new.ordered_at > before["ordered_at"].max()
 
 
 def test_sources_are_added_once_and_removed(journal: Journal) -> None:
@@ -873,60 +846,21 @@ def test_a_newer_schema_is_refused_and_left_alone(path: Path) -> None:
         assert raw.execute("SELECT value FROM journal_meta").fetchall() == [("4",)]
 
 
-def make_version_1(url: str) -> list[str]:
-    """A journal as version 1 left it: no indexes of feedback, no order of acts. The ids of its entries."""
-    events = [
-        entry(f"e{number}", kind=kind, subject=f"s{number % 50}", origin="noust" if kind == "search" else "")
-        for number, kind in enumerate(("search", "feedback", "observation", "save") * 500)
-    ]
-    with Journal(url, durability="normal") as journal:
-        journal.append(events)
-        with journal._connections.writing() as raw:
-            for index in (*FEEDBACK_INDEXES, SOURCE_INDEX):
-                index.drop(raw)
-            raw.exec_driver_sql(
-                "CREATE INDEX journal_entries_by_source ON journal_entries (namespace, origin, subject, "
-                "occurred_at DESC, seq DESC, kind) WHERE kind IN ('save', 'forget', 'unreadable')"
-            )
-            raw.exec_driver_sql("ALTER TABLE journal_entries DROP COLUMN ordered_at")
-            raw.exec_driver_sql("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
-    return [event.event_id for event in events]
-
-
-def indexes(journal: Journal) -> set[str]:
-    with journal._connections.reading() as raw:
-        return {str(index["name"]) for index in inspect(raw).get_indexes("journal_entries")}
-
-
-def test_a_journal_of_version_1_is_upgraded_when_it_is_opened(url: str) -> None:
-    written = make_version_1(url)
-    with Journal(url) as journal:
-        assert journal.check() == []
-        assert {index.name for index in (*FEEDBACK_INDEXES, SOURCE_INDEX)} <= indexes(journal)
-        assert "journal_entries_by_source" not in indexes(journal)
-        assert ids(journal) == [*written, "journal-upgrade-3"]
-        assert len(journal.feedback_on("default", "s1")) == 20
-        assert journal.searches_of("default", "noust") == 500
-
-
-@pytest.mark.slow
-def test_processes_that_open_a_journal_of_version_1_at_once_upgrade_it_once(url: str) -> None:
-    written = make_version_1(url)
-    command = [sys.executable, "-c", OPEN_AT_ONCE, url]
-    opening = [
-        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    for process in opening:
-        assert process.stdout.readline() == "ready\n"
-    for process in opening:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    assert [process.communicate(timeout=60)[0] for process in opening] == ["[]\n"] * 3
-    with Journal(url) as journal:
-        assert {index.name for index in FEEDBACK_INDEXES} <= indexes(journal)
-        added = ["journal-upgrade-3", *(f"new{process.pid}" for process in opening)]
-        assert sorted(ids(journal)) == sorted([*written, *added])
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_an_older_schema_is_refused_and_left_alone(path: Path, version: str) -> None:
+    with Journal.open_path(path) as journal:
+        journal.append([entry("e1")])
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("DROP INDEX journal_entries_by_order")
+        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
+        raw.execute("UPDATE journal_meta SET value = ? WHERE key = 'schema_version'", [version])
+    before = path.read_bytes()
+    message = f"schema version {version}, .* supports version 3: open it with an older Slowwave first"
+    for _ in range(2):
+        with pytest.raises(JournalError, match=message):
+            Journal.open_path(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir() if file.stat().st_size] == [path.name]
 
 
 # Checking

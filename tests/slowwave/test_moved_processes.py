@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.serving.health import MOVED, OK, Health
 from slowwave.settings import load
+from slowwave.store.tables import SCHEMA_VERSION
 
 pytestmark = pytest.mark.slow
 
@@ -333,17 +333,15 @@ def test_a_dry_run_knows_a_work_that_is_in_the_way(home: Path, tmp_path: Path) -
 
 
 def test_a_dry_run_does_not_upgrade_a_home(home: Path, tmp_path: Path) -> None:
-    with sqlite3.connect(home / "journal.db") as raw:
-        raw.execute("DROP INDEX journal_entries_by_order")
-        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
-        raw.execute("UPDATE journal_meta SET value = '2' WHERE key = 'schema_version'")
-    raw.close()
+    with Memory(load(home), namespace="ada") as memory:
+        memory.store.recorder = None
+        memory.store.put_meta("schema", {"version": SCHEMA_VERSION - 1})
     before = kept(home)
     for to in ([str(tmp_path / "new")], ["files"]):
         with pytest.raises(StoreError, match=r"earlier version .* slowwave upgrade"):
             move(home, *to, dry_run=True)
     assert kept(home) == before
-    assert upgrading.look(load(home)).journal == 2
+    assert upgrading.look(load(home)).tables == SCHEMA_VERSION - 1
 
 
 def test_where_there_is_no_home_nothing_is_made(home: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from slowwave.cli import app
 from slowwave.errors import StoreError
+from slowwave.journal import JournalError
 from slowwave.maintenance import upgrading
 from slowwave.maintenance.doctor import examine
 from slowwave.memory import Memory
@@ -26,7 +28,7 @@ TABLE_STEPS = sorted({*(step.version for step in MIGRATIONS), SCHEMA_VERSION})  
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A home as the schema before search keys had it, with a journal of version 2."""
+    """A home as the schema before search keys had it."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "slowwave.toml").write_text('[embedding]\nmodel = "wordllama-256"\n')
@@ -42,11 +44,6 @@ def old(tmp_path: Path) -> Path:
         store.put_meta("schema", {"version": 12})
     with sqlite3.connect(home / "journal.db") as raw:
         raw.executemany("DELETE FROM journal_entries WHERE subject = ?", [(name,) for name in KEYS])
-        raw.execute("DROP INDEX journal_entries_by_order")
-        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
-        raw.execute("DROP INDEX journal_entries_by_feedback")
-        raw.execute("DROP INDEX journal_entries_by_project")
-        raw.execute("UPDATE journal_meta SET value = '1' WHERE key = 'schema_version'")
     raw.close()
     return home
 
@@ -65,28 +62,28 @@ def versions(home: Path) -> tuple[int, int]:
 
 def test_it_is_seen_made_and_taken_back(old: Path) -> None:
     would = command(old, "--dry-run")
-    steps = [("journal", 3), *(("tables", version) for version in TABLE_STEPS)]
+    steps = [("tables", version) for version in TABLE_STEPS]
     assert [(step["part"], step["version"]) for step in would["steps"]] == steps
-    assert versions(old) == (12, 1)
+    assert versions(old) == (12, 3)
     assert command(old)["steps"] == would["steps"]
     assert versions(old) == (SCHEMA_VERSION, 3)
     assert command(old)["steps"] == []
     with Memory(load(old), namespace="default") as memory:  # a look at whether it works keeps the way back
         assert memory.search("when do we deploy?").results[0].source == "deploy"
     command(old, "--undo")
-    assert versions(old) == (12, 1)
+    assert versions(old) == (12, 3)
     with Memory(load(old), namespace="default") as memory:  # whoever opens it upgrades it again
         assert memory.search("when do we deploy?").results[0].source == "deploy"
     assert versions(old) == (SCHEMA_VERSION, 3)
 
 
 def test_whoever_opens_it_keeps_the_way_back(old: Path) -> None:
-    """As `slowwave upgrade` does: a checkpoint of all tables, and a copy of the journal (NFR-R02)."""
+    """As `slowwave upgrade` does: a checkpoint of all tables (NFR-R02)."""
     with Memory(load(old), namespace="default") as memory:
         assert memory.search("when do we deploy?").results[0].source == "deploy"
     assert versions(old) == (SCHEMA_VERSION, 3)
     command(old, "--undo")
-    assert versions(old) == (12, 1)
+    assert versions(old) == (12, 3)
     with Memory(load(old), namespace="default") as memory:
         assert memory.search("when do we deploy?").results[0].source == "deploy"
 
@@ -97,19 +94,6 @@ def test_a_table_that_is_lost_is_not_made_anew_by_an_upgrade(old: Path, name: st
     with pytest.raises(DamageError, match=f"slowwave rebuild {name}"):
         Memory(load(old), namespace="default").count()
     assert versions(old)[0] == 12
-
-
-def test_the_copy_of_an_earlier_upgrade_is_not_put_in_the_place_of_the_journal(old: Path) -> None:
-    with Memory(load(old), namespace="default") as memory:
-        saved = memory.save("The boat lies at the pier in winter, and Ruaridh looks after it.")
-        memory.store.recorder = None
-        memory.store.put_meta("schema", {"version": SCHEMA_VERSION - 1})  # the next one is of tables
-    with Memory(load(old), namespace="default") as memory:
-        assert memory.count() == 2
-    command(old, "--undo")
-    assert versions(old) == (SCHEMA_VERSION - 1, 3)
-    with Memory(load(old), namespace="default") as memory:
-        assert [one.kind for one in memory.journal.about("default", memory.get(saved.memory_id).source)]
 
 
 def test_what_was_saved_since_is_not_taken_back(old: Path) -> None:
@@ -127,6 +111,22 @@ def test_a_home_of_a_newer_version_is_refused_by_all(old: Path) -> None:
     for run in (upgrading.look, upgrading.upgrade, upgrading.undo):
         with pytest.raises(StoreError, match="newer"):
             run(load(old))
+
+
+def test_a_home_with_an_older_journal_is_refused_by_all_and_left_alone(old: Path) -> None:
+    with closing(sqlite3.connect(old / "journal.db")) as raw, raw:
+        raw.execute("DROP INDEX journal_entries_by_order")
+        raw.execute("ALTER TABLE journal_entries DROP COLUMN ordered_at")
+        raw.execute("UPDATE journal_meta SET value = '2' WHERE key = 'schema_version'")
+    before = everything(old)
+    for run in (upgrading.look, upgrading.upgrade, upgrading.undo):
+        with pytest.raises(StoreError, match=r"journal is 2; .* version 3\. Open it with an older Slowwave"):
+            run(load(old))
+    with pytest.raises(JournalError, match=r"version 2, .* open it with an older Slowwave first"):
+        Memory(load(old), namespace="default").count()
+    findings = {one.subject: one for one in examine(load(old)) if not one.ok}
+    assert "open it with an older Slowwave first" in findings["journal"].message
+    assert everything(old) == before
 
 
 def test_a_home_without_an_upgrade_has_none_to_take_back(tmp_path: Path) -> None:
@@ -153,8 +153,8 @@ def test_doctor_says_that_a_home_would_be_upgraded_and_leaves_it(old: Path, opti
     found = {one["subject"]: one for one in json.loads(done.stdout)["findings"]}
     assert done.exit_code == 1
     assert list(found) == ["home", "schema"]
-    assert f"{len(TABLE_STEPS) + 1} steps" in found["schema"]["message"]
-    assert "tables 12, journal 1" in found["schema"]["message"]
+    assert f"{len(TABLE_STEPS)} steps" in found["schema"]["message"]
+    assert "tables 12, journal 3" in found["schema"]["message"]
     assert "slowwave upgrade (--dry-run" in found["schema"]["advice"]
     assert [one.subject for one in examine(load(old), repair=bool(option))] == ["home", "schema"]
     assert everything(old) == before
