@@ -33,7 +33,7 @@ from slowwave.home.workspace import Workspace
 from slowwave.index.incremental_snapshot import leave_files, searched_in_table
 from slowwave.journal.entry import ERASURE, WORDS
 from slowwave.lifecycle import ingest_pipeline
-from slowwave.lifecycle.admission import AdmissionReport, admit_batch, unmerge_cross_sensitivity
+from slowwave.lifecycle.admission import AdmissionReport, admit_batch
 from slowwave.lifecycle.discarding import apply_discards
 from slowwave.lifecycle.echo_window import served_passages
 from slowwave.lifecycle.pending_decisions import COMMAND, waiting
@@ -231,8 +231,6 @@ def memories(
         rows = space.store.read_by("embedded_chunks", "memory_id", notes["memory_id"].to_list())
         return rows.drop("embedded_id", "day", "cutter").unique(["chunk_id", "revision"])
 
-    unmerged = unmerge_cross_sensitivity(space, slowwave.clock())
-
     def ingest_days(own: Workspace) -> dict[str, AdmissionReport]:
         done: dict[str, AdmissionReport] = {}
         for (day,), day_rows in rows_in_scope(own, acts).sort("day").group_by("day", maintain_order=True):
@@ -259,7 +257,6 @@ def memories(
         {
             "reconsolidation": space.admission()[0].reconsolidation,
             **{name: getattr(done, name) for name in COUNTED},
-            **({"unmerged by sensitivity": unmerged} if unmerged else {}),
             "decisions": table(_by_outcome(done.decisions)),
             "decisions (examples)": table(_examples(done.decisions)),
             **failure_metadata(context, space.store, faults),

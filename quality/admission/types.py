@@ -20,9 +20,9 @@ Turn = tuple[int, str, str]
 A_PERSON_DECIDES = "a person has to decide"
 
 # Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late,
-# a person undid or accepted it, or the sensitivities differ.
+# a person undid or accepted it.
 CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
-UNDONE_BY_HAND, ACCEPTED, DIFFERENT_SENSITIVITY = "undo", "accepted", "sensitivity"
+UNDONE_BY_HAND, ACCEPTED = "undo", "accepted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,6 @@ def _store(space: Workspace, repair: bool) -> Iterator[Finding]:
     )
     yield _isolation(space, repair)
     yield from _ratings(space)
-    yield from _sensitivity(space, repair)
     yield from _decisions(space)
     mismatch = differences(store)
     wrong_chunks = mismatch.stale.height + len(mismatch.lacking)
@@ -316,19 +315,6 @@ def _ratings(space: Workspace) -> Iterator[Finding]:
         if why := ratings_off([event for event in decided if event.namespace == namespace]):
             message = f"ratings are switched off in {namespace}, since they made searches worse: {why}"
             yield Finding("ratings", False, message, f"slowwave learning ratings -n {namespace}")
-
-
-def _sensitivity(space: Workspace, repair: bool) -> Iterator[Finding]:
-    """Report merges across different sensitivities, which earlier versions made."""
-    from datetime import UTC, datetime
-
-    from slowwave.lifecycle.admission import cross_sensitivity_merges, unmerge_cross_sensitivity
-
-    if wrong := cross_sensitivity_merges(space.store).height:
-        if repair:
-            unmerge_cross_sensitivity(space, datetime.now(UTC))
-        message = f"{wrong} decisions across different sensitivities{' (fixed)' if repair else ''}"
-        yield Finding.checked("sensitivity", repair, message, "slowwave night, or doctor --repair")
 
 
 def _drop_indexes(table: object, columns: set[str]) -> None:

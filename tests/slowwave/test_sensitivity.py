@@ -13,9 +13,8 @@ from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_
 from slowwave.errors import NotFoundError
 from slowwave.home.visibility import Viewer
 from slowwave.lifecycle import ingest_pipeline
-from slowwave.lifecycle.admission import admit_batch, cross_sensitivity_merges, unmerge_cross_sensitivity
+from slowwave.lifecycle.admission import admit_batch
 from slowwave.lifecycle.quarantine import lost_originals
-from slowwave.maintenance.doctor import examine
 from slowwave.search.time_travel import chunks_as_of
 from slowwave.store import staging
 
@@ -154,39 +153,6 @@ def before(guarded, monkeypatch):
     return guarded, target, part, old, new
 
 
-@pytest.mark.slow
-def test_what_was_merged_across_the_border_before_is_parted(before):
-    memory, target, part, old, new = before
-    assert PASSWORD in memory.get(target.memory_id).content
-    assert cross_sensitivity_merges(memory.store).height == 2
-    assert unmerge_cross_sensitivity(memory._space, datetime.now(UTC)) == 2
-    assert status(memory, target, part, old, new) == ["live"] * 4
-    assert memory.get(target.memory_id).content == BATTERY
-    assert memory.get(part.memory_id).content == f"{BATTERY}\n{PASSWORD}"
-    rows = [row for row in memory.decisions(outcome="any") if row["outcome"] in ("merge", "supersede")]
-    assert {row["undone_why"] for row in rows} == {"sensitivity"}
-    assert PASSWORD not in str(rows)
-    assert memory.store.count("edges") == 0
-    assert_chunks_follow(memory)
-    assert unmerge_cross_sensitivity(memory._space, datetime.now(UTC)) == 0
-    again = memory.save(BATTERY + "\nIt is blue.", title="Battery")  # they are not kept apart by a person
-    assert again.other == target.memory_id
-
-
-@pytest.mark.slow
-def test_doctor_says_so_and_mends_it(before):
-    memory = before[0]
-
-    def found(*, repair: bool = False) -> list[tuple[bool, str]]:
-        about = [one for one in examine(memory.settings, repair=repair) if one.subject == "sensitivity"]
-        return [(one.ok, one.message) for one in about]
-
-    assert found() == [(False, "2 decisions across different sensitivities")]
-    assert found(repair=True) == [(True, "2 decisions across different sensitivities (fixed)")]
-    assert found() == []
-    assert cross_sensitivity_merges(memory.store).is_empty()
-
-
 def test_the_memory_of_a_past_day_does_not_show_it_either(before):
     memory = before[0]
     rows = chunks_as_of(memory._space, "ada", datetime.now(UTC).date())
@@ -202,7 +168,6 @@ def test_what_was_refused_as_a_duplicate_across_the_border_is_asked_again(before
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
     lost = lost_originals(memory.store, until=tomorrow.isoformat())
     assert lost.height == 1
-    unmerge_cross_sensitivity(memory._space, datetime.now(UTC))
 
     def chunks_of(notes: pl.DataFrame) -> pl.DataFrame:
         chunks = ingest_pipeline.cut(notes, memory.home.chunker, memory.embedder.name)
