@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any
 
 from slowwave.common.json_repair import parse
 from slowwave.notes.fields import KNOWN_FIELDS, LIST_FIELDS, field_name
-from slowwave.notes.yaml_mapping import MAX_FRONT_MATTER, BadYamlError, load_mapping
+from slowwave.notes.yaml_mapping import BadYamlError, check_size, load_mapping
 
 _MAX_INTEGER = 10**18
 _LINE = re.MULTILINE
@@ -38,37 +38,25 @@ class BlockForm:
     as_lines: Callable[[str], str]
 
 
-class PageProperties(NamedTuple):
-    """Properties at the beginning of a page, and the text below them."""
-
-    fields: dict[str, Any]
-    head: str
-    body: str
-
-
 def _load_toml(head: str) -> dict[str, Any]:
+    check_size(head)
     try:
-        fields: dict[str, Any] = _tame(tomllib.loads(_short(head)))
+        fields: dict[str, Any] = _tame(tomllib.loads(head))
     except (ValueError, RecursionError) as error:
-        raise BadYamlError(str(error), 0) from error
+        raise BadYamlError(str(error)) from error
     return fields
 
 
 def _load_json(head: str) -> dict[str, Any]:
-    text = _short(head).strip()
+    check_size(head)
+    text = head.strip()
     try:
         fields = _tame(parse(text if text.startswith("{") else f"{{{text}}}").value)
     except ValueError as error:
-        raise BadYamlError(str(error), 0) from error
+        raise BadYamlError(str(error)) from error
     if not isinstance(fields, dict):
-        raise BadYamlError("not an object", 0)
+        raise BadYamlError("not an object")
     return fields
-
-
-def _short(head: str) -> str:
-    if len(head) > MAX_FRONT_MATTER:
-        raise BadYamlError(f"of {len(head):,} characters, the limit is {MAX_FRONT_MATTER:,}", 0)
-    return head
 
 
 def _tame(value: Any) -> Any:  # noqa: ANN401 - any value of JSON or TOML
@@ -119,8 +107,12 @@ def form_at(text: str) -> BlockForm | None:
     return next((form for form in _FORMS if form.opening.match(text)), None)
 
 
-def page_properties(text: str) -> PageProperties | None:
-    """Return the properties `name:: value` that a page begins with; None without a known one, or a text."""
+def page_properties(text: str) -> tuple[dict[str, Any], str, str] | None:
+    """Return the properties `name:: value` that a page begins with; None without a known one, or a text.
+
+    Returns:
+        Fields, the lines that have them, and the text below.
+    """
     fields: dict[str, Any] = {}
     end = 0
     for line in text.splitlines(keepends=True):
@@ -133,4 +125,4 @@ def page_properties(text: str) -> PageProperties | None:
         fields.setdefault(name, listed if field_name(name) in LIST_FIELDS else value)
     if not text[end:].strip() or not any(field_name(name) in KNOWN_FIELDS for name in fields):
         return None
-    return PageProperties(fields, text[:end], text[end:].lstrip("\n"))
+    return fields, text[:end], text[end:].lstrip("\n")

@@ -108,8 +108,9 @@ def _of_page(text: str) -> FrontMatter | None:
     page = page_properties(text)
     if page is None:
         return None
-    stated = [*words_in_fields(page.fields), *words_in_head(page.head)]
-    return FrontMatter(page.body, page.fields, sensitivities=stated, found=True)
+    fields, head, body = page
+    stated = [*words_in_fields(fields), *words_in_head(head)]
+    return FrontMatter(body, fields, sensitivities=stated, found=True)
 
 
 def _unclosed(text: str) -> int:

@@ -36,11 +36,7 @@ _PLAIN_INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 
 
 class BadYamlError(Exception):
-    """Fault in front matter, with its line counted from 0 inside it."""
-
-    def __init__(self, problem: str, line: int) -> None:
-        super().__init__(problem)
-        self.line = line
+    """Fault in front matter."""
 
 
 def load_mapping(head: str) -> dict[str, Any]:
@@ -55,19 +51,14 @@ def load_mapping(head: str) -> dict[str, Any]:
         head = _HASHTAGS.sub(r'\g<before>"\g<tags>"\g<after>', head)
     try:
         return _load_yaml(head)
-    except yaml.reader.ReaderError as error:
-        raise BadYamlError(str(error).partition("\n")[0], head[: error.position].count("\n")) from error
-    except yaml.MarkedYAMLError as error:
-        raise BadYamlError(error.problem or str(error), _line_of(error)) from error
+    except yaml.YAMLError as error:
+        raise BadYamlError(str(error)) from error
 
 
-def _line_of(error: yaml.MarkedYAMLError) -> int:
-    """Return the line to correct, from 0: of an open quote or bracket, its start."""
-    began = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
-    marks = [error.problem_mark, error.context_mark]
-    if (error.context or "").startswith(began):
-        marks.reverse()
-    return next((mark.line for mark in marks if mark), 0)
+def check_size(head: str) -> None:
+    """Refuse front matter of more than `MAX_FRONT_MATTER` characters."""
+    if len(head) > MAX_FRONT_MATTER:
+        raise BadYamlError(f"front matter of {len(head):,} characters, the limit is {MAX_FRONT_MATTER:,}")
 
 
 class _Loader(_YamlLoader):
@@ -83,8 +74,7 @@ class _Loader(_YamlLoader):
             if isinstance(event, yaml.CollectionStartEvent):
                 depth += 1
                 if depth > MAX_FRONT_MATTER_DEPTH:
-                    line = event.start_mark.line if event.start_mark else 0
-                    raise BadYamlError(f"nested deeper than {MAX_FRONT_MATTER_DEPTH} levels", line)
+                    raise BadYamlError(f"nested deeper than {MAX_FRONT_MATTER_DEPTH} levels")
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
 
@@ -120,10 +110,7 @@ _Loader.add_constructor("tag:yaml.org,2002:timestamp", _or_as_written(_YamlLoade
 
 
 def _load_yaml(head: str) -> dict[str, Any]:
-    if len(head) > MAX_FRONT_MATTER:
-        raise BadYamlError(
-            f"front matter of {len(head):,} characters, the limit is {MAX_FRONT_MATTER:,}", line=0
-        )
+    check_size(head)
     # A level takes a line or one of these characters, and `- a: b` is two levels with one of them.
     if 2 * sum(map(head.count, "\n[{-?")) >= MAX_FRONT_MATTER_DEPTH:
         checker = _Loader(head)
@@ -137,7 +124,7 @@ def _load_yaml(head: str) -> dict[str, Any]:
         if node is None:
             return {}
         if not isinstance(node, yaml.MappingNode):
-            raise BadYamlError("not a list of 'name: value' fields", node.start_mark.line)
+            raise BadYamlError("not a list of 'name: value' fields")
         _check_nodes(node)
         _keep_as_written(node)
         fields: dict[str, Any] = loader.construct_document(node)
@@ -163,8 +150,7 @@ def _check_nodes(root: yaml.MappingNode) -> None:
             pending += node.value
         if budget < 0:
             raise BadYamlError(
-                f"aliases (*name) expand to more than {MAX_FRONT_MATTER_EXPANDED:,} characters",
-                node.start_mark.line,
+                f"aliases (*name) expand to more than {MAX_FRONT_MATTER_EXPANDED:,} characters"
             )
 
 
@@ -174,7 +160,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
         if not isinstance(key, yaml.ScalarNode):
             continue
         if key.value in seen:
-            raise BadYamlError(f"duplicate key {key.value!r}", key.start_mark.line)
+            raise BadYamlError(f"duplicate key {key.value!r}")
         seen.add(key.value)
         if key.tag != _YAML_MERGE:
             key.tag = _YAML_STRING
