@@ -6,7 +6,7 @@ doctor` reports a client whose sessions begin without being captured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -52,16 +52,6 @@ class Beat:
         return self.recalled - self.since > SILENT_AFTER
 
 
-def recalled(beat: Beat, now: datetime) -> Beat:
-    """Return the heartbeat after a session has begun."""
-    return replace(beat, recalled=now, since=beat.since or now)
-
-
-def captured(beat: Beat, now: datetime, saved: int) -> Beat:
-    """Return the heartbeat after a session was captured; `saved` is its count of notes."""
-    return replace(beat, captured=now, since=None, saved=beat.saved + saved)
-
-
 def beats(home: Path) -> list[Beat]:
     """Return the heartbeat of every client, by namespace and client; empty if no hook ever ran."""
     return [_beat(row) for _, row in sorted(read_rows(home / FILE).items())]
@@ -69,14 +59,15 @@ def beats(home: Path) -> list[Beat]:
 
 def note_recall(home: Path, namespace: str, principal: str, now: datetime) -> None:
     """Record that a session of a client began."""
-    with changing_rows(home / FILE) as rows:
-        _put(rows, recalled(_of(rows, namespace, principal), now))
+    _change(home, namespace, principal, lambda beat: replace(beat, recalled=now, since=beat.since or now))
 
 
 def note_capture(home: Path, namespace: str, principal: str, now: datetime, *, saved: int) -> None:
     """Record that a session of a client was captured; `saved` is its count of notes."""
-    with changing_rows(home / FILE) as rows:
-        _put(rows, captured(_of(rows, namespace, principal), now, saved))
+    _change(
+        home, namespace, principal,
+        lambda beat: replace(beat, captured=now, since=None, saved=beat.saved + saved),
+    )  # fmt: skip
 
 
 def ago(then: datetime, now: datetime) -> str:
@@ -98,17 +89,11 @@ def describe_beat(beat: Beat, now: datetime) -> str:
     return f"capture has gone silent; {status}, last session {ago(beat.recalled or now, now)}"
 
 
-def _of(rows: Mapping[str, dict[str, Any]], namespace: str, principal: str) -> Beat:
-    row = rows.get(_name(namespace, principal))
-    return Beat(namespace, principal) if row is None else _beat(row)
-
-
-def _put(rows: dict[str, dict[str, Any]], beat: Beat) -> None:
-    rows[_name(beat.namespace, beat.principal)] = asdict(beat)
-
-
-def _name(namespace: str, principal: str) -> str:
-    return f"{namespace} {principal}"
+def _change(home: Path, namespace: str, principal: str, change: Callable[[Beat], Beat]) -> None:
+    """Replace the heartbeat of one client."""
+    with changing_rows(home / FILE) as rows:
+        row = rows.get(name := f"{namespace} {principal}")
+        rows[name] = asdict(change(Beat(namespace, principal) if row is None else _beat(row)))
 
 
 def _beat(row: dict[str, Any]) -> Beat:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.common.ids import memory_of
-from slowwave.home.snapshots import snapshots_in
+from slowwave.home.channels import snapshots_in
 from slowwave.home.visibility import open_where
 from slowwave.journal import payload_of
 from slowwave.journal.kinds.search import results_in

@@ -15,7 +15,7 @@ from slowwave.connect.capture import MAX_NOTES, CapturedSession, capture, notes_
 from slowwave.connect.transcript import Message
 from slowwave.errors import SlowwaveError
 from slowwave.home import heartbeat
-from slowwave.home.heartbeat import Beat, ago, beats, captured, note_capture, note_recall, recalled
+from slowwave.home.heartbeat import Beat, ago, beats, note_capture, note_recall
 from slowwave.maintenance.doctor import examine
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -130,12 +130,15 @@ def day(number: float) -> datetime:
         ("r0 r4 c4 r6", False),
     ],
 )
-def test_capture_is_silent_when_sessions_begin_for_days_and_none_arrives(acts, silent):
-    beat = Beat("ada", "claude-code")
+def test_capture_is_silent_when_sessions_begin_for_days_and_none_arrives(home, acts, silent):
+    home.mkdir()
     for act in acts.split():
         when = day(int(act[1:]))
-        beat = recalled(beat, when) if act[0] == "r" else captured(beat, when, 1)
-    assert beat.silent is silent
+        if act[0] == "r":
+            note_recall(home, "ada", "claude-code", when)
+        else:
+            note_capture(home, "ada", "claude-code", when, saved=1)
+    assert any(beat.silent for beat in beats(home)) is silent
 
 
 def test_each_client_has_its_own_trace(home):
