@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
@@ -53,6 +54,7 @@ _BEGIN = {
 
 
 T = TypeVar("T")
+_TakeAndRelease = tuple[Callable[[], bool], Callable[[], object]]
 
 
 def batches(values: Sequence[T]) -> list[Sequence[T]]:
@@ -240,14 +242,20 @@ class Connections:
         Raises:
             JournalError: Another process held it for longer than `EXCLUSIVE_TIMEOUT_S`.
         """
-        held = self._file_lock if self.dialect == "sqlite" else self._advisory_lock
-        with held(what, waiting or nullcontext(), until) as got:
-            yield got
+        lock = self._file_lock if self.dialect == "sqlite" else self._advisory_lock
+        with lock(what) as (free, release):
+            held = free()
+            if not held:
+                with waiting or nullcontext():
+                    held = self._wait(free, until)
+            try:
+                yield held
+            finally:
+                if held:
+                    release()
 
     @contextmanager
-    def _file_lock(
-        self, what: Lock, waiting: AbstractContextManager[object], until: Callable[[], bool] | None
-    ) -> Iterator[bool]:
+    def _file_lock(self, what: Lock) -> Iterator[_TakeAndRelease]:
         from filelock import FileLock, Timeout
 
         path = f"{self.name}{_LOCKS[what][0]}"
@@ -260,38 +268,19 @@ class Connections:
                 return False
             return True
 
-        held = free()
-        if not held:
-            with waiting:
-                held = self._wait(free, until)
-        try:
-            yield held
-        finally:
-            if held:
-                lock.release()
+        yield free, lock.release
 
     @contextmanager
-    def _advisory_lock(
-        self, what: Lock, waiting: AbstractContextManager[object], until: Callable[[], bool] | None
-    ) -> Iterator[bool]:
+    def _advisory_lock(self, what: Lock) -> Iterator[_TakeAndRelease]:
         number = _LOCKS[what][1]
         with self._translating_errors(), self._engine.connect() as connection:
 
-            def free() -> bool:
-                got = connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({number})").scalar_one()
+            def ask(function: str) -> bool:
+                got = connection.exec_driver_sql(f"SELECT {function}({number})").scalar_one()
                 connection.commit()  # else it would idle in a transaction while it waits
                 return bool(got)
 
-            held = free()
-            if not held:
-                with waiting:
-                    held = self._wait(free, until)
-            try:
-                yield held
-            finally:
-                if held:
-                    connection.exec_driver_sql(f"SELECT pg_advisory_unlock({number})")
-                    connection.commit()
+            yield partial(ask, "pg_try_advisory_lock"), partial(ask, "pg_advisory_unlock")
 
     def _wait(self, free: Callable[[], bool], until: Callable[[], bool] | None) -> bool:
         """Wait for a lock, or until it is not needed; return whether it is held."""
