@@ -16,13 +16,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from slowwave.errors import BackupError
 from slowwave.journal import maintenance_ops as underway
 from slowwave.journal import payload_of
 from slowwave.journal.entry import ERASURE
 from slowwave.journal.kinds.erasure import begins, ends
+from slowwave.store.maintenance import latest_dataset
 
 if TYPE_CHECKING:
     from slowwave.home.workspace import Workspace
@@ -52,18 +53,6 @@ class HomeSnapshot:
     tables: Mapping[str, int]
     until: int
     erasures: int
-
-
-def table_uri(store: Store, name: str) -> str:
-    """Return the location of a table."""
-    return f"{store.uri.rstrip('/')}/{name}.lance"
-
-
-def dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
-    """Open a table with Lance, at its latest version."""
-    import lance
-
-    return lance.dataset(table_uri(store, name), storage_options=store.storage_options or None)
 
 
 def require_no_pending_op(journal: Journal) -> None:
@@ -123,20 +112,22 @@ def _unchanged(space: Workspace, name: str) -> HomeSnapshot | None:
             cut = HomeSnapshot(tables, journal.rows.last_seq(), journal.rows.erasures())
             if _versions(store) == tables:
                 for table, version in tables.items():
-                    dataset(store, table).tags.create(TAG + name, version)
+                    latest_dataset(store, table).tags.create(TAG + name, version)
                 return cut
             time.sleep(_PAUSE_S)
     return None
 
 
 def _versions(store: Store) -> dict[str, int]:
-    return {name: int(dataset(store, name).version) for name in sorted(store.bare_db.list_tables().tables)}
+    return {
+        name: int(latest_dataset(store, name).version) for name in sorted(store.bare_db.list_tables().tables)
+    }
 
 
 def forget_tags(store: Store) -> None:
     """Delete the tags of backups, so that clean-up may remove the versions."""
     for name in store.bare_db.list_tables().tables:
-        tags = dataset(store, name).tags
+        tags = latest_dataset(store, name).tags
         for tag in tags.list():
             if tag.startswith(TAG):
                 tags.delete(tag)
@@ -156,7 +147,7 @@ def files_of(store: Store, name: str, version: int) -> list[str]:
     Raises:
         BackupError: Some files are outside the table's folder.
     """
-    table = dataset(store, name)
+    table = latest_dataset(store, name)
     tags = {
         tag: int(fact["version"]) for tag, fact in table.tags.list().items() if tag.startswith(_CHECKPOINT)
     }

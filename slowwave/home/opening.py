@@ -136,12 +136,11 @@ def _erased(journal: Journal) -> set[str]:
     """Return every memory that a user erased or began to erase."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import ERASURE
-    from slowwave.journal.kinds.erasure import memories_in
 
     return {
         memory
         for payload in journal.read(kinds=[ERASURE])["payload"]
-        for memory in memories_in(payload_of(payload))
+        for memory in payload_of(payload).get("memories", ())
     }
 
 
@@ -149,10 +148,9 @@ def lost_acts(journal: Journal) -> set[str]:
     """Return the ids of lost events that the tables restored to the journal."""
     from slowwave.journal import payload_of
     from slowwave.journal.entry import EVERYBODY, WORK
-    from slowwave.journal.kinds.home import lost_in
 
     restored: set[str] = set()
     with contextlib.suppress(StoreError):
         for payload in journal.read(kinds=[WORK], namespace=EVERYBODY)["payload"]:
-            restored |= set(lost_in(payload_of(payload)))
+            restored |= set(payload_of(payload).get("lost", ()))
     return restored

@@ -32,8 +32,7 @@ from slowwave.imports.model import (
     Unread,
 )
 from slowwave.imports.report import EXCERPT, MAX_EXAMPLES, Example, NoteImportReport
-from slowwave.journal.entry import ERASED, ERASURE
-from slowwave.journal.erasure_tombstones import erased_name
+from slowwave.journal.erasure_tombstones import erased_name, erased_names
 from slowwave.journal.kinds.note import text_in
 from slowwave.lifecycle.write_path import apply_lost_entries
 from slowwave.notes.sensitivity import SENSITIVITIES, SENSITIVITY, most_closed
@@ -120,7 +119,7 @@ class _ImportProcess:
             source.name, memory.namespace, options.dry_run, gate=_gate(memory, self._now)
         )
         self._enforced = memory.gate_policy.enforces_at(self._now)
-        self._erased = _erased(memory)
+        self._erased = erased_names(memory.journal, memory.namespace)
         self._seen: dict[str, tuple[str, str]] = {}  # key: last change and digest
         self._new_texts: dict[str, str] = {}  # content hash of new texts: key
         self._coming: dict[str, _Coming] = {}
@@ -347,14 +346,6 @@ def _gate(memory: Memory, now: datetime) -> str:
     if policy.enforces_at(now):
         return "enforce"
     return "warn" if policy.enforces_from is None else f"warn until {policy.enforces_from:%Y-%m-%d}"
-
-
-def _erased(memory: Memory) -> set[str]:
-    """Return the names of erased sources of a namespace."""
-    if not memory.journal.count(memory.namespace, ERASURE):
-        return set()
-    rows = memory.journal.read(kinds=[ERASED], namespace=memory.namespace)
-    return set(rows["subject"].to_list())
 
 
 def _same(note: PreviewedNotes, last: Entry) -> bool:

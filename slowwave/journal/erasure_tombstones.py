@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from slowwave.common import ids
+from slowwave.journal.entry import ERASED, ERASURE
+
+if TYPE_CHECKING:
+    from slowwave.journal.journal import Journal
 
 NAME = "erased:"
 """Prefix of the subject of an erased entry; its memory's id follows."""
@@ -14,6 +19,13 @@ NAME = "erased:"
 def erased_name(namespace: str, source: str) -> str:
     """Return the subject of an erased entry, in place of the source."""
     return NAME + ids.memory_id(namespace, source)
+
+
+def erased_names(journal: Journal, namespace: str) -> set[str]:
+    """Return the subjects of all erased entries of a namespace."""
+    if not journal.count(namespace, ERASURE):
+        return set()
+    return set(journal.read(kinds=[ERASED], namespace=namespace)["subject"].to_list())
 
 
 def tombstone_digest(digest: str, salt: str = "") -> str:

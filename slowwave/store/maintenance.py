@@ -65,7 +65,7 @@ def maintain(store: Store, *, keep_versions: timedelta) -> list[Maintained]:
         table = store.db.open_table(name)
         if table.list_indices() or table.stats()["fragment_stats"]["num_fragments"] > MAX_FRAGMENTS:
             compact(table)
-        dataset = _dataset(store, name)
+        dataset = latest_dataset(store, name)
         kept = min(keep_versions, KEPT) if name in briefly else keep_versions
         stats = dataset.cleanup_old_versions(kept, error_if_tagged_old_versions=False)
         done.append(Maintained(name, int(table.count_rows()), stats.old_versions, stats.bytes_removed))
@@ -88,7 +88,7 @@ def remove_replaced(
     """
     replaced = {}
     for name in sorted(_briefly_kept(store)):
-        removable = _dataset(store, name).explain_cleanup_old_versions(
+        removable = latest_dataset(store, name).explain_cleanup_old_versions(
             timedelta(0), error_if_tagged_old_versions=False
         )
         replaced[name] = int(removable.stats.bytes_removed)
@@ -97,7 +97,7 @@ def remove_replaced(
     pause(max(0.0, since + KEPT.total_seconds() - time.monotonic()))
     removed = 0
     for name in (name for name, size in replaced.items() if size):
-        stats = _dataset(store, name).cleanup_old_versions(KEPT, error_if_tagged_old_versions=False)
+        stats = latest_dataset(store, name).cleanup_old_versions(KEPT, error_if_tagged_old_versions=False)
         removed += int(stats.bytes_removed)
     return removed
 
@@ -114,12 +114,16 @@ def _briefly_kept(store: Store) -> set[str]:
     }
 
 
-def _dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+def table_uri(store: Store, name: str) -> str:
+    """Return the location of a table."""
+    return f"{store.uri.rstrip('/')}/{name}.lance"
+
+
+def latest_dataset(store: Store, name: str) -> Any:  # noqa: ANN401 - lance.LanceDataset
+    """Open a table with Lance, at its latest version."""
     import lance
 
-    return lance.dataset(
-        f"{store.uri.rstrip('/')}/{name}.lance", storage_options=store.storage_options or None
-    )
+    return lance.dataset(table_uri(store, name), storage_options=store.storage_options or None)
 
 
 def compact(table: Any) -> bool:  # noqa: ANN401 - lancedb.Table
@@ -204,7 +208,7 @@ def _update_index(dataset: Any, index: str) -> None:  # noqa: ANN401 - Lance has
 
 def _maintain_table(store: Store, name: str, *, compact: bool, index: bool) -> bool:
     """Compact, index, remove old versions; return False if another process changes the table."""
-    dataset = _dataset(store, store.physical(name))
+    dataset = latest_dataset(store, store.physical(name))
     try:
         if compact:
             dataset.optimize.compact_files(target_rows_per_fragment=FRAGMENT_ROWS, num_threads=1)

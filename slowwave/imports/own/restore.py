@@ -17,8 +17,8 @@ from slowwave.common import ids
 from slowwave.imports.model import ImportFailedError
 from slowwave.imports.own.model import EVENTS, TABLES, Contents
 from slowwave.journal import Entry
-from slowwave.journal.entry import ERASED, ERASURE, SOURCE_KINDS
-from slowwave.journal.erasure_tombstones import erased_name
+from slowwave.journal.entry import SOURCE_KINDS
+from slowwave.journal.erasure_tombstones import erased_name, erased_names
 from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.reconcile import delete_chunks, differences, reconcile
 from slowwave.maintenance.rebuild.texts import embedded
@@ -104,7 +104,7 @@ def _plan(
     sources = {entry.subject for entry in entries if entry.kind in SOURCE_KINDS}
     latest = memory.journal.latest(namespace, sources)
     changed = {source for source, last in latest.items() if last.event_id not in own}
-    erased = _erased(memory)
+    erased = erased_names(memory.journal, memory.namespace)
     gone = {source for source in sources if erased_name(namespace, source) in erased} if erased else set()
     blocked = {ids.memory_id(namespace, source) for source in changed | gone}
     memories = contents.frames["memories"].select("memory_id", "revision")
@@ -126,12 +126,6 @@ def _plan(
     ]
     report.events = len(entries) - len(memory.journal.entries([entry.event_id for entry in entries]))
     return entries, wanted, blocked
-
-
-def _erased(memory: Memory) -> set[str]:
-    if not memory.journal.count(memory.namespace, ERASURE):
-        return set()
-    return set(memory.journal.read(kinds=[ERASED], namespace=memory.namespace)["subject"].to_list())
 
 
 def _entry(row: Mapping[str, Any], namespace: str) -> Entry:

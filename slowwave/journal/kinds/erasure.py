@@ -46,15 +46,3 @@ def begins(payload: object) -> TypeGuard[Begun]:
 def ends(payload: object) -> TypeGuard[Finished]:
     """Whether an entry of this kind ends an erasure."""
     return isinstance(payload, Mapping) and bool(payload.get("finished"))
-
-
-def memories_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Return the ids of the memories of an erasure; empty for its end."""
-    memories: Sequence[str] = payload.get("memories", ())
-    return memories
-
-
-def searches_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Return the ids of the searches of an erasure."""
-    searches: Sequence[str] = payload.get("searches", ())
-    return searches

@@ -76,9 +76,3 @@ def trust_in(payload: Mapping[str, Any]) -> tuple[str, str, bool] | None:
     if "trusted" not in payload:
         return None
     return payload["of"], payload["source"], bool(payload["trusted"])
-
-
-def lost_in(payload: Mapping[str, Any]) -> Sequence[str]:
-    """Return the ids of lost events that the tables restored to the journal."""
-    lost: Sequence[str] = payload.get("lost", ())
-    return lost

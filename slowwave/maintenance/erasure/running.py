@@ -19,7 +19,7 @@ from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.index import mmap_snapshot
 from slowwave.journal import Entry, payload_of
 from slowwave.journal.entry import ERASURE
-from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends, searches_in
+from slowwave.journal.kinds.erasure import Begun, Finished, begins, ends
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.repetitions import labels_of
 from slowwave.lifecycle.write_path import apply_lost_entries
@@ -330,5 +330,5 @@ def _task_from_journal(space: Workspace, record: Erased) -> ErasureTask:
     Its file is missing, or on another machine.
     """
     entry = space.journal.get(record.erasure)
-    searches = tuple(searches_in(entry.payload)) if entry else ()
+    searches = tuple(entry.payload.get("searches", ())) if entry else ()
     return ErasureTask(record.erasure, record.namespace, record.scope, record.memories, searches)  # type: ignore[arg-type]

@@ -9,10 +9,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slowwave.backup.consistent_snapshot import dataset, table_uri
 from slowwave.index.incremental_snapshot import searched_in_table
 from slowwave.maintenance.erasure.tables import physical_tables
 from slowwave.store.indexes import refresh_vector_index
+from slowwave.store.maintenance import latest_dataset, table_uri
 from slowwave.store.text import create_full_text_indexes
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def rewrite(store: Store, *, vectors_from: int, wanted_recall: float, max_bytes:
     """
     young = 0
     for name, spec in physical_tables(store):
-        table = dataset(store, name)
+        table = latest_dataset(store, name)
         if table.version == 1:  # never written since its creation
             continue
         table.optimize.compact_files(materialize_deletions=True, materialize_deletions_threshold=0.0)
         _renew_indexes(store.db.open_table(name), spec)
-        table = dataset(store, name)
+        table = latest_dataset(store, name)
         table.cleanup_old_versions(timedelta(0), error_if_tagged_old_versions=False)
         young += 0 if "://" in store.uri else _sweep(Path(table_uri(store, name)), table)
     store.refresh()
