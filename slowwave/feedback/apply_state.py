@@ -101,20 +101,14 @@ def _uses(store: Store, names: Sequence[str], where: str) -> pl.DataFrame:
     return pl.concat(counted).group_by(_USE).agg(pl.col("times").sum())
 
 
-def states_of(
-    store: Store,
-    namespace: str,
-    until: str,
-    policy: FeedbackPolicy,
-    texts: Texts | None = None,
-) -> pl.DataFrame:
+def states_of(store: Store, namespace: str, until: str, policy: FeedbackPolicy, texts: Texts) -> pl.DataFrame:
     """Return the ``memory_state`` rows of a namespace at the end of a day; see `apply_state`."""
     by = within(namespace, f"day <= {quote(until)}")
     names = pl.concat(
         [store.read(name, by, columns=["namespace", "memory_id"]) for name in ("usage_signals", "promotions")]
     )
     names = names.unique("memory_id")
-    has = in_force(texts(names["memory_id"].to_list()), day_end(until)) if texts else None
+    has = in_force(texts(names["memory_id"].to_list()), day_end(until))
     return states(store, names, until, policy, has)
 
 

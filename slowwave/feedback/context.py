@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Final
@@ -11,8 +11,8 @@ import polars as pl
 
 from slowwave.embedding import profile
 from slowwave.feedback.questions import question_indexes
-from slowwave.feedback.text_attribution import Texts, in_force, of_text, texts_in
-from slowwave.index.questions import QuestionIndex, QuestionIndexes
+from slowwave.feedback.text_attribution import in_force, of_text, texts_in
+from slowwave.index.questions import QuestionIndex
 from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
 from slowwave.scoring.feedback.contextual import (
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
     from slowwave.scoring.feedback.policy import FeedbackPolicy
-    from slowwave.store import Store
 
 _COLUMNS: Final = [*SIGNAL, "namespace", "day", "query_id", "text"]
 
@@ -135,27 +134,14 @@ class ContextualStates:
     """Contextual feedback of every namespace of a home, cached per table version.
 
     Args:
-        store: Store of the tables.
-        indexes: Indexes of past questions.
-        same: As in `ContextualFeedback`.
-        policy: Feedback policy.
+        space: Workspace of the home.
         until: Last day that counts; None is today.
-        clock: Gives the current day.
-        texts: Gives the texts of memories. Feedback on one text does not apply to another (rule 7.6).
     """
 
-    def __init__(
-        self,
-        store: Store,
-        indexes: QuestionIndexes,
-        same: tuple[float, float],
-        policy: FeedbackPolicy,
-        texts: Texts,
-        until: date | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._store, self._indexes, self._same, self._policy = store, indexes, same, policy
-        self._texts, self._until, self._clock = texts, until, clock
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        self._store, self._texts, self._clock, self._until = space.store, texts_in(space), space.now, until
+        self._indexes, self._policy = question_indexes(space), space.feedback_policy
+        self._same = profile(space.model).same_question
         self._feedback = TableCache(self._mark, self._read)
 
     def rated(self, namespace: str, vector: Vectors, among: Collection[str]) -> Mapping[str, RatedFor]:
@@ -183,19 +169,7 @@ class ContextualStates:
         num_users = min(count_first_seen_users(rows).height, MIN_USERS)
         rows = rows.filter(pl.col("query_id").is_not_null())
         as_of = None if self._until is None else day_end(self._until)
+        # Feedback on one text does not apply to another (rule 7.6).
         rows = of_text(rows, in_force(self._texts(rows["memory_id"].unique().to_list()), as_of))
         index = self._indexes.of(namespace)
         return ContextualFeedback(rows, num_users, index, self._same, self._policy)
-
-
-def contextual_states(space: Workspace, until: date | None = None) -> ContextualStates:
-    """Return the contextual feedback of a home for searches.
-
-    Args:
-        space: the home.
-        until: Last day that counts; None is today.
-    """
-    return ContextualStates(
-        space.store, question_indexes(space), profile(space.model).same_question, space.feedback_policy,
-        texts_in(space), until, space.now,
-    )  # fmt: skip

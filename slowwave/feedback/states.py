@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from slowwave.feedback.text_attribution import Texts
+from slowwave.feedback.text_attribution import texts_in
 from slowwave.index.table_cache import TableCache
 from slowwave.scoring.days import DAY, day_end
 from slowwave.scoring.feedback.columns import day_ends
@@ -16,7 +16,6 @@ from slowwave.scoring.feedback.effectiveness import SUMS, effectiveness
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.strength import current
 from slowwave.scoring.ranking import MemoryState
-from slowwave.store import Store
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
@@ -25,30 +24,20 @@ if TYPE_CHECKING:
 
 def states_in(space: Workspace) -> MemoryStates:
     """Return the current feedback states of a home."""
-    return space.part("states", lambda: MemoryStates(space.store, space.feedback_policy, clock=space.now))
+    return space.part("states", lambda: MemoryStates(space))
 
 
 class MemoryStates:
     """Effectiveness, strength and promotions, from ``memory_state``.
 
     Args:
-        store: Store of the table.
-        policy: Decay of feedback.
+        space: Workspace of the home.
         until: Last day that counts; None is today.
-        clock: Gives the current day.
-        texts: Gives the texts of memories; used for past days.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        policy: FeedbackPolicy | None = None,
-        until: date | None = None,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-        texts: Texts | None = None,
-    ) -> None:
-        self._store, self._policy = store, policy or FeedbackPolicy()
-        self._until, self._clock, self._texts = until, clock, texts
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        self._store, self._texts, self._clock, self._until = space.store, texts_in(space), space.now, until
+        self._policy = space.feedback_policy
         self._taught = TableCache(self._mark, self._read)
 
     def states(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, MemoryState]:

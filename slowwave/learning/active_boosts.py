@@ -18,25 +18,23 @@ import polars as pl
 
 from slowwave.errors import SlowwaveError
 from slowwave.feedback.questions import question_indexes
-from slowwave.feedback.text_attribution import Texts, in_force, of_text, texts_in
-from slowwave.index.questions import QuestionIndexes
+from slowwave.feedback.text_attribution import in_force, of_text, texts_in
 from slowwave.index.table_cache import TableCache
 from slowwave.journal.errors import JournalError
 from slowwave.learning import events
 from slowwave.learning.isolation import QUESTIONS, IsolationWatch
-from slowwave.learning.search_keys import KeyIndex, KeyRules, LedTo, key_rules
+from slowwave.learning.search_keys import KeyIndex, LedTo, key_rules
 from slowwave.scoring.days import day_end, day_start
 from slowwave.scoring.feedback.learned import KEYS, LESSON, WORDS, Kind, Rollback, live
 from slowwave.scoring.feedback.policy import LearningPolicy
 from slowwave.scoring.ranking.learned import Learned, LearnedTerms
 from slowwave.scoring.ranking_policy import RankingPolicy
-from slowwave.store import Store, quote
+from slowwave.store import quote
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
     from slowwave.embedding.base import Vectors
     from slowwave.home.workspace import Workspace
-    from slowwave.journal import Journal
 
 _KEY: Final = ("namespace", "memory_id", "term")
 _COLUMNS = [*_KEY, "text", "added_at", "expires_at", "question", "principal", "search_id"]
@@ -88,28 +86,20 @@ class _GatedLearning(ABC, Generic[T]):
     deleted expired rows apply to past searches as well.
 
     Args:
-        store: Store with the learned rows.
-        journal: Opens the journal of approvals; read only if there are rows.
+        space: Workspace of the home; its journal is read only if there are rows.
         until: Last day that counts; None is today.
-        texts: Gives the texts of memories. What one text was taught does not apply to another (rule 7.6).
     """
 
     kind: Kind
 
-    def __init__(
-        self,
-        store: Store,
-        journal: Callable[[], Journal],
-        until: date | None = None,
-        texts: Texts | None = None,
-    ) -> None:
-        self._texts, self._store, self._journal, self._until = texts, store, journal, until
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        self._space, self._store, self._texts, self._until = space, space.store, texts_in(space), until
         self._table = TABLES[self.kind]
-        self._watch = IsolationWatch(store, self._table)
+        self._watch = IsolationWatch(self._store, self._table)
         self._lock = threading.Lock()
         self._has_any = TableCache(lambda _: self._version(), self._has_rows)
         self._acts = TableCache(
-            lambda namespace: events.mark(self._journal(), namespace),
+            lambda namespace: events.mark(space.journal, namespace),
             self._read_acts,
         )
         self._held: dict[str, _CachedLearning[T]] = {}
@@ -180,7 +170,7 @@ class _GatedLearning(ABC, Generic[T]):
         self, namespace: str, *_: object
     ) -> tuple[list[events.LearningEvent], tuple[Rollback, ...]]:
         """Read the decisions and the rollbacks, including those after a past day."""
-        decided = events.learning_events(self._journal(), namespace)
+        decided = events.learning_events(self._space.journal, namespace)
         return decided, tuple(events.rollbacks(decided, self.kind))
 
     def _decided(self, namespace: str, now: datetime) -> tuple[bool, tuple[Rollback, ...]]:
@@ -190,9 +180,10 @@ class _GatedLearning(ABC, Generic[T]):
         return events.approved(earlier, self.kind), taken_back
 
     def _current_texts(self, memories: Sequence[str]) -> Mapping[str, str]:
-        """Return the current text ids of memories, where not the first."""
-        if self._texts is None:
-            return {}
+        """Return the current text ids of memories, where not the first.
+
+        What one text was taught does not apply to another (rule 7.6).
+        """
         as_of = None if self._until is None else day_end(self._until)
         return in_force(self._texts(memories), as_of)
 
@@ -213,7 +204,7 @@ class _GatedLearning(ABC, Generic[T]):
         rows = self._store.scan(self._table, self._where(namespace), columns=columns)
         memories = rows["memory_id"].unique().sort().to_list()
         texts = self._current_texts(memories)
-        rows = (rows if self._texts is None else of_text(rows, texts)).with_columns(taught_at=moment)
+        rows = of_text(rows, texts).with_columns(taught_at=moment)
         for rollback in taken_back:
             rows = rows.filter(~rollback.hits())
         return rows, memories, texts
@@ -223,25 +214,15 @@ class LearnedTriggers(_GatedLearning[LearnedTerms]):
     """Learned terms in effect.
 
     Args:
-        store: Store with the terms.
-        journal: Opens the journal of approvals.
-        policy: Bounds.
+        space: Workspace of the home.
         until: Last day that counts; None is today.
-        texts: Gives the texts of memories.
     """
 
     kind = WORDS
 
-    def __init__(
-        self,
-        store: Store,
-        journal: Callable[[], Journal],
-        policy: LearningPolicy,
-        until: date | None = None,
-        texts: Texts | None = None,
-    ) -> None:
-        super().__init__(store, journal, until, texts)
-        self._policy = policy
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        super().__init__(space, until)
+        self._policy = space.learning_policy
 
     def match(self, namespace: str, query: str, now: datetime) -> Mapping[str, Learned]:
         """Return the memories of a namespace that approved learned terms match.
@@ -269,27 +250,15 @@ class SearchKeys(_GatedLearning[KeyIndex]):
     """Search keys in effect, as of the start of a search's day.
 
     Args:
-        store: Store with the keys.
-        journal: Opens the journal of approvals.
-        rules: Policies of the keys.
-        indexes: Indexes of past questions.
+        space: Workspace of the home.
         until: Last day that counts; None is today.
-        texts: Gives the texts of memories.
     """
 
     kind = KEYS
 
-    def __init__(
-        self,
-        store: Store,
-        journal: Callable[[], Journal],
-        rules: KeyRules,
-        indexes: QuestionIndexes,
-        until: date | None = None,
-        texts: Texts | None = None,
-    ) -> None:
-        super().__init__(store, journal, until, texts)
-        self._rules, self._indexes = rules, indexes
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        super().__init__(space, until)
+        self._rules, self._indexes = key_rules(space), question_indexes(space)
 
     def _version(self) -> tuple[int, ...]:
         """Return the versions of the source tables."""
@@ -336,9 +305,7 @@ def learned_triggers(space: Workspace, until: date | None = None) -> LearnedTrig
         space: the home.
         until: Last day that counts; None is today.
     """
-    if not in_use(space, WORDS):
-        return None
-    return LearnedTriggers(space.store, lambda: space.journal, space.learning_policy, until, texts_in(space))
+    return LearnedTriggers(space, until) if in_use(space, WORDS) else None
 
 
 def search_keys(space: Workspace, until: date | None = None) -> SearchKeys | None:
@@ -348,11 +315,7 @@ def search_keys(space: Workspace, until: date | None = None) -> SearchKeys | Non
         space: the home.
         until: Last day that counts; None is today.
     """
-    if not in_use(space, KEYS):
-        return None
-    return SearchKeys(
-        space.store, lambda: space.journal, key_rules(space), question_indexes(space), until, texts_in(space)
-    )
+    return SearchKeys(space, until) if in_use(space, KEYS) else None
 
 
 def learned_boost(space: Workspace) -> Callable[[Learned], float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -12,20 +11,20 @@ from slowwave.learning import events
 from slowwave.scoring.days import day_end
 
 if TYPE_CHECKING:
-    from slowwave.journal import Journal
+    from slowwave.home.workspace import Workspace
 
 
 class RatingsSwitch:
     """Switch of ratings per namespace: on until a user or the regression guard turns it off.
 
     Args:
-        journal: Opens the journal of the decisions.
+        space: Workspace of the home.
         until: Last day that counts; None is today.
     """
 
-    def __init__(self, journal: Callable[[], Journal], until: date | None = None) -> None:
-        self._journal, self._until = journal, until
-        self._off = TableCache(lambda namespace: events.mark(self._journal(), namespace), self._read)
+    def __init__(self, space: Workspace, until: date | None = None) -> None:
+        self._space, self._until = space, until
+        self._off = TableCache(lambda namespace: events.mark(space.journal, namespace), self._read)
 
     def off(self, namespace: str) -> str:
         """Return the reason why ratings are off in a namespace.
@@ -39,4 +38,4 @@ class RatingsSwitch:
 
     def _read(self, namespace: str, *_: object) -> str:
         until = None if self._until is None else day_end(self._until)
-        return events.ratings_off(events.learning_events(self._journal(), namespace, until=until))
+        return events.ratings_off(events.learning_events(self._space.journal, namespace, until=until))

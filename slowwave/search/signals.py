@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from slowwave.feedback.context import ContextualStates, RatedFor, contextual_states
+from slowwave.feedback.context import ContextualStates, RatedFor
 from slowwave.feedback.states import MemoryStates, states_in
 from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.index.table_cache import TableCache
@@ -190,8 +190,8 @@ def signals_in(space: Workspace) -> StoredSignals:
         lambda: StoredSignals(
             space.store,
             states_in(space),
-            contextual_states(space),
-            RatingsSwitch(lambda: space.journal),
+            ContextualStates(space),
+            RatingsSwitch(space),
             learned_triggers(space),
             search_keys(space),
         ),

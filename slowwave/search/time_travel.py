@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from slowwave.errors import SlowwaveError
-from slowwave.feedback.context import contextual_states
+from slowwave.feedback.context import ContextualStates
 from slowwave.feedback.states import MemoryStates
-from slowwave.feedback.text_attribution import texts_in
 from slowwave.index.incremental_snapshot import snapshot_of
 from slowwave.index.snapshot import Snapshot
 from slowwave.index.table_cache import TableCache
@@ -54,9 +53,9 @@ class PastSignals(StoredSignals):
     def __init__(self, space: Workspace, memories: Callable[[str], pl.DataFrame], day: date) -> None:
         super().__init__(
             space.store,
-            MemoryStates(space.store, space.feedback_policy, day, texts=texts_in(space)),
-            contextual_states(space, day),
-            RatingsSwitch(lambda: space.journal, day),
+            MemoryStates(space, day),
+            ContextualStates(space, day),
+            RatingsSwitch(space, day),
             learned_triggers(space, day),
             search_keys(space, day),
         )

@@ -462,7 +462,7 @@ def test_terms_put_together_once_are_right_at_every_later_moment(given_lessons, 
 
 
 def test_what_begins_to_count_later_is_put_together_again(taught):
-    reader = LearnedTriggers(taught.store, lambda: taught.journal, LearningPolicy())
+    reader = LearnedTriggers(taught.home)
     teach(taught.store, lessons(GAUGE, "kestrel", taught=NOON + HOUR))
     assert GAUGE not in reader.match("ada", QUERY, NOON)
     assert GAUGE in reader.match("ada", QUERY, NOON + 3 * HOUR)
