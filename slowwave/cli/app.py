@@ -63,8 +63,8 @@ def common(
     ] = False,
 ) -> None:
     """Set the home folder of the command. Files that it writes get that folder's permissions."""
+    from slowwave.common.home_discovery import find_home
     from slowwave.common.permissions import private_files
-    from slowwave.settings.home_discovery import find_home
     from slowwave.views.captured_console import is_asked
 
     if is_asked():

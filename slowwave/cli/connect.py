@@ -124,8 +124,8 @@ def capture(
     payload = sys.stdin.buffer.read().decode(errors="replace")
     session = session_of(payload)
     if detach:
+        from slowwave.common.home_discovery import find_home
         from slowwave.connect.background import again
-        from slowwave.settings.home_discovery import find_home
 
         again(payload, find_home())  # before the settings are loaded, so that the client waits less
         return Output()
@@ -190,9 +190,9 @@ def _print_changes(client: Client, changes: list[FileChange], *, dry_run: bool) 
 
 
 def _list() -> Output:
+    from slowwave.common.home_discovery import find_home
     from slowwave.connect import look
     from slowwave.connect.clients import places_here
-    from slowwave.settings.home_discovery import find_home
     from slowwave.views.tables import print_table
 
     places = places_here()

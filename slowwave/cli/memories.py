@@ -44,11 +44,11 @@ def init(
     ] = False,
 ) -> Output:
     """Create a home: tables, journal and settings file. The first one becomes the default home."""
+    from slowwave.common.home_discovery import default_home, locate_home, remember_default
     from slowwave.home.embedding_model import chosen
     from slowwave.home.workspace import Workspace
     from slowwave.settings import CONFIG_FILE, load
     from slowwave.settings.first_file import write_first
-    from slowwave.settings.home_discovery import default_home, locate_home, remember_default
 
     located = locate_home(default=False)
     home = (path or located.home).expanduser().resolve()

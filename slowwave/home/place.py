@@ -7,8 +7,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from slowwave.common.home_discovery import CONFIG_DIR, locate_home
 from slowwave.settings import has_home
-from slowwave.settings.home_discovery import CONFIG_DIR, locate_home
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from slowwave.common.home_discovery import ENV_PREFIX
 from slowwave.errors import SettingsError
-from slowwave.settings.home_discovery import ENV_PREFIX
 
 LOG = logging.getLogger("slowwave.settings")
 ARGUMENTS, ENVIRONMENT = "the arguments", "the environment"

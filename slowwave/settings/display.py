@@ -11,10 +11,10 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_settings import TomlConfigSettingsSource
 
+from slowwave.common.home_discovery import ENV_PREFIX, default_home
 from slowwave.common.passwords import without_passwords
 from slowwave.settings.deprecated import DEPRECATED, with_current_names
 from slowwave.settings.groups import Group
-from slowwave.settings.home_discovery import ENV_PREFIX, default_home
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _MAX_DEPTH = 8  # levels of a value that are shown (count); no setting has so many

@@ -12,10 +12,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError as UnreadableVariableError
 
 from slowwave.common.arguments import shown
+from slowwave.common.home_discovery import CONFIG_DIR, ENV_PREFIX, find_home, is_home, locate_home
 from slowwave.errors import SettingsError
 from slowwave.settings.display import covered, variable_of
 from slowwave.settings.groups import Group
-from slowwave.settings.home_discovery import CONFIG_DIR, ENV_PREFIX, find_home, is_home, locate_home
 from slowwave.settings.tree import CONFIG_FILE, COVERED, SECRET, Settings
 
 _NO_SETTINGS = frozenset(

@@ -15,6 +15,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from slowwave.common.home_discovery import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.deprecated import ARGUMENTS, ENVIRONMENT, with_current_names
 from slowwave.settings.groups import (
     NAMESPACE,
@@ -31,7 +32,6 @@ from slowwave.settings.groups import (
     StoreSettings,
     TelemetrySettings,
 )
-from slowwave.settings.home_discovery import ENV_PREFIX, HOME_FOLDER
 from slowwave.settings.rules import (
     EvaluationSettings,
     FeedbackSettings,

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from slowwave.common.home_discovery import find_home
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.evaluation.variants import variants
 from slowwave.home.workspace import Workspace
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.settings import InForce, Settings, in_force, load
-from slowwave.settings.home_discovery import find_home
 
 
 def toml(home: Path, text: str) -> None:
