@@ -15,7 +15,8 @@ from _home import Home
 from _tried import beside
 
 from slowwave.embedding import profile
-from slowwave.evaluation.exchange import JsonlForm, LogImportOptions, import_logs
+from slowwave.evaluation.exchange.importing import LogImportOptions, import_logs
+from slowwave.evaluation.exchange.jsonl import JsonlForm
 from slowwave.feedback.context import ContextualFeedback
 from slowwave.feedback.questions import question_indexes
 from slowwave.feedback.rows import FOLDED

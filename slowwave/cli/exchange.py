@@ -20,8 +20,8 @@ from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, err, out, prints_output, reports_errors, warn
 
 if TYPE_CHECKING:
-    from slowwave.evaluation.exchange import LogImportReport
     from slowwave.evaluation.exchange.importing import Form
+    from slowwave.evaluation.exchange.report import LogImportReport
     from slowwave.memory import Memory
 
 imports = typer.Typer(no_args_is_help=True, help="Import conversations, memories, notes and search logs.")
@@ -51,7 +51,7 @@ def import_ubi(
     dry_run: DryRun = False,
 ) -> Output:
     """Import User Behavior Insights: queries and events of a search application."""
-    from slowwave.evaluation.exchange import Ubi, parse_actions
+    from slowwave.evaluation.exchange.ubi import Ubi, parse_actions
 
     actions = parse_actions(action or [])
     with open_namespace(namespace) as memory:
@@ -69,7 +69,7 @@ def import_jsonl(
     dry_run: DryRun = False,
 ) -> Output:
     """Import searches and feedback from JSON lines, as `slowwave export` writes them."""
-    from slowwave.evaluation.exchange import JsonlForm
+    from slowwave.evaluation.exchange.jsonl import JsonlForm
 
     with open_namespace(namespace) as memory:
         form = JsonlForm(
@@ -113,12 +113,12 @@ def export(
     if more or file == "memories":
         raise ArgumentError("Give one file, or `memories` and a file or folder.")
     form = form or "jsonl"
-    from slowwave.evaluation import exchange
+    from slowwave.evaluation.exchange.export import export as export_log
     from slowwave.home.visibility import closed_ids
 
     with open_namespace(namespace) as memory, bars(), written_to(file) as write:
         closed = None if secret else closed_ids(memory.store, memory.namespace)
-        report = exchange.export(
+        report = export_log(
             memory.journal, memory.namespace, write, form=form, first=since, last=until, closed=closed
         )
     summary = (
@@ -199,8 +199,8 @@ def _import(
 ) -> LogImportReport:
     from datetime import UTC, datetime
 
-    from slowwave.evaluation.exchange import LogImportOptions, import_logs
-    from slowwave.evaluation.exchange.moments import parse_day
+    from slowwave.evaluation.exchange.importing import LogImportOptions, import_logs
+    from slowwave.evaluation.exchange.values import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
         scope = memory.tenant.mine("true")

@@ -314,8 +314,8 @@ def judge_export(
     namespace: Namespace = "",
 ) -> None:
     """Export labels by hand, or a judge's grades."""
-    from slowwave.evaluation.exchange import ExchangeError
     from slowwave.evaluation.exchange.judgments import FORMATS, export_judgments, export_qrels
+    from slowwave.evaluation.exchange.values import ExchangeError
     from slowwave.home.visibility import closed_ids
 
     if form not in FORMATS:

@@ -11,8 +11,10 @@ from typing import Any
 import orjson
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import JsonlForm, LogImportOptions, LogImportReport, Ubi, import_logs
-from slowwave.evaluation.exchange.importing import Form
+from slowwave.evaluation.exchange.importing import Form, LogImportOptions, import_logs
+from slowwave.evaluation.exchange.jsonl import JsonlForm
+from slowwave.evaluation.exchange.report import LogImportReport
+from slowwave.evaluation.exchange.ubi import Ubi
 from slowwave.journal import FEEDBACK_KINDS, Journal
 
 TODAY = date(2026, 3, 10)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from exchange_helpers import take_jsonl, take_ubi, written
 
-from slowwave.evaluation.exchange import export
+from slowwave.evaluation.exchange.export import export
 from slowwave.journal import Journal
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]

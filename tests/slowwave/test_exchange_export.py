@@ -26,7 +26,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import ExchangeError, ExportReport, export, forms, payloads
+from slowwave.evaluation.exchange import forms, payloads
+from slowwave.evaluation.exchange.export import ExportReport, export
+from slowwave.evaluation.exchange.values import ExchangeError
 from slowwave.journal import Entry, Journal
 from slowwave.memory import Memory
 

@@ -12,10 +12,10 @@ import pytest
 from exchange_helpers import log, memory_of, of_kind, query, take_jsonl, take_ubi, written
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange import ExchangeError, forms
-from slowwave.evaluation.exchange.errors import Malformed
+from slowwave.evaluation.exchange import forms
 from slowwave.evaluation.exchange.forms import read_act
 from slowwave.evaluation.exchange.ubi import ACTIONS
+from slowwave.evaluation.exchange.values import ExchangeError, Malformed
 from slowwave.journal import Journal
 from slowwave.memory import Memory
 

@@ -14,8 +14,8 @@ import pytest
 from exchange_helpers import event, lines, log, objects, of_kind, query, take_ubi, written
 
 from slowwave.common import progress
-from slowwave.evaluation.exchange import ExchangeError
 from slowwave.evaluation.exchange.lines import read_lines
+from slowwave.evaluation.exchange.values import ExchangeError
 from slowwave.journal import Journal
 
 QUERY, CLICK = query(hits=["a"], text="Fähre nach Hoy"), event("click")

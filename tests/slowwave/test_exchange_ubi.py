@@ -24,8 +24,10 @@ from exchange_helpers import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slowwave.evaluation.exchange import ExchangeError, importing, parse_actions
+from slowwave.evaluation.exchange import importing
 from slowwave.evaluation.exchange.frame import FEW
+from slowwave.evaluation.exchange.ubi import parse_actions
+from slowwave.evaluation.exchange.values import ExchangeError
 from slowwave.journal import Journal, JournalError
 
 ACTED = [

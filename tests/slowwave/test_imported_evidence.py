@@ -311,7 +311,7 @@ def test_a_file_that_calls_everything_good_or_bad_makes_no_term_quiet_or_noisy(
 def test_the_mark_survives_export_and_import_and_no_line_takes_it_off(
     open_memory: Any, tmp_path: Path
 ) -> None:
-    from slowwave.evaluation.exchange import export
+    from slowwave.evaluation.exchange.export import export
 
     first, second = open_memory(), open_memory(path=tmp_path / "other")
     own = asked(1, 1)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from slowwave.evaluation.exchange import ExchangeError
 from slowwave.evaluation.exchange.judgments import (
     JudgmentOptions,
     JudgmentsReport,
@@ -19,6 +18,7 @@ from slowwave.evaluation.exchange.judgments import (
     import_judgments,
     read_queries,
 )
+from slowwave.evaluation.exchange.values import ExchangeError
 from slowwave.evaluation.judging.entries import drain_judgments
 from slowwave.memory import Memory
 

@@ -10,10 +10,9 @@ import orjson
 import polars as pl
 
 from slowwave.common import ids, progress
-from slowwave.evaluation.exchange.errors import ExchangeError
-from slowwave.evaluation.exchange.moments import parse_day
 from slowwave.evaluation.exchange.payloads import line_of
 from slowwave.evaluation.exchange.ubi_export import documents_of
+from slowwave.evaluation.exchange.values import ExchangeError, parse_day
 from slowwave.home.visibility import is_open
 from slowwave.journal import FEEDBACK_KINDS, Entry, Journal
 from slowwave.journal.entry_builders import entries_in

@@ -16,8 +16,7 @@ from pydantic import (
 )
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange.errors import Malformed
-from slowwave.evaluation.exchange.identity import is_memory_id
+from slowwave.evaluation.exchange.values import Malformed, is_memory_id
 
 Count = Annotated[int, Field(strict=True, ge=0)]
 Number = Annotated[int, Field(strict=True)] | Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
 
-from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.lines import LogLine
+from slowwave.evaluation.exchange.values import ExchangeError, Malformed
 
 T = TypeVar("T")
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, Protocol
 
 from slowwave.common import progress
 from slowwave.common.batches import gathered
-from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import LineProblem, NotTaken, read_each
 from slowwave.evaluation.exchange.lines import read_lines
 from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact, Staging
+from slowwave.evaluation.exchange.values import ExchangeError, Malformed
 from slowwave.journal import Entry, Journal, JournalEntryError
 from slowwave.scoring.days import day_of, day_start, from_microseconds, to_microseconds
 

@@ -10,10 +10,10 @@ import orjson
 from slowwave.common import ids
 from slowwave.evaluation.exchange import forms, payloads
 from slowwave.evaluation.exchange.frame import NotTaken
-from slowwave.evaluation.exchange.identity import own_id
 from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading, act_of
 from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
+from slowwave.evaluation.exchange.values import own_id
 from slowwave.journal import Entry
 from slowwave.journal.kinds.search import results_in
 

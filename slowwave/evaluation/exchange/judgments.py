@@ -13,11 +13,10 @@ import polars as pl
 from pydantic import AwareDatetime, Field, ValidationError
 
 from slowwave.common import ids
-from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.forms import Number, Strict
 from slowwave.evaluation.exchange.frame import FEW, LineCounts, LineProblem, read_each
 from slowwave.evaluation.exchange.lines import read_lines
-from slowwave.evaluation.exchange.moments import written_moment
+from slowwave.evaluation.exchange.values import ExchangeError, Malformed, written_moment
 from slowwave.evaluation.judging.active_sampling import last_words
 from slowwave.evaluation.judging.entries import NewJudgment, write_judgments
 from slowwave.evaluation.judging.labels import known_memories

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 
 from slowwave.common import progress
 from slowwave.common.archive_errors import damage_explained
-from slowwave.evaluation.exchange.errors import ExchangeError
+from slowwave.evaluation.exchange.values import ExchangeError
 
 STANDARD_INPUT = "-"
 _ADVANCE_EVERY = 1_000  # lines

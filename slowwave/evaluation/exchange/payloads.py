@@ -8,7 +8,7 @@ from typing import Any
 from slowwave.common import ids
 from slowwave.evaluation.exchange import forms
 from slowwave.evaluation.exchange.importing import ORIGIN
-from slowwave.evaluation.exchange.moments import written_moment
+from slowwave.evaluation.exchange.values import written_moment
 from slowwave.journal import Entry
 
 _MEASURES = ("keywords", "ratio", "ratio_beyond_query", "similarity")

@@ -13,12 +13,11 @@ import orjson
 
 from slowwave.common import ids
 from slowwave.evaluation.exchange import ubi_documents as ubi
-from slowwave.evaluation.exchange.errors import ExchangeError, Malformed
 from slowwave.evaluation.exchange.frame import NotTaken
-from slowwave.evaluation.exchange.identity import is_memory_id, own_id
 from slowwave.evaluation.exchange.importing import ORIGIN, ImportedEvent, Reading, act_of
 from slowwave.evaluation.exchange.report import LogImportReport
 from slowwave.evaluation.exchange.staging import Fact
+from slowwave.evaluation.exchange.values import ExchangeError, Malformed, is_memory_id, own_id
 from slowwave.journal import Entry
 from slowwave.scoring.days import from_microseconds
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from slowwave.evaluation.exchange.errors import Malformed
+from slowwave.evaluation.exchange.values import Malformed
 from slowwave.scoring.days import EPOCH
 
 EXPECTED = (

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slowwave.evaluation.exchange.importing import ORIGIN
-from slowwave.evaluation.exchange.moments import written_moment
 from slowwave.evaluation.exchange.ubi import APPLICATION, MEMORY_FIELD, NAME
 from slowwave.evaluation.exchange.ubi_documents import PRINCIPAL
+from slowwave.evaluation.exchange.values import written_moment
 from slowwave.journal import Entry
 
 _HELPFUL = {"helpful": "yes", "neutral": "neutral", "unhelpful": "no"}
