@@ -120,7 +120,7 @@ def ui(
     """Run Dagster's web page with its schedules and sensors, until Ctrl-C or TERM."""
     from slowwave.home.embedding_model import refuse_half_restored
     from slowwave.orchestration.process_groups import run_group
-    from slowwave.serving.metrics import nights_served
+    from slowwave.serving.metrics import metrics_served
     from slowwave.serving.server import listening, reserved
 
     settings = required_settings()
@@ -131,7 +131,7 @@ def ui(
             parts.enter_context(listening(host, port, "--ui-port")).close()
         else:  # else the daemon would run without a page
             parts.enter_context(reserved(host, port))
-            metrics = parts.enter_context(nights_served(settings))
+            metrics = parts.enter_context(metrics_served(settings))
         folder = dagster_home(settings)
         end_killed(folder)
         where = f"http://{host_and_port(host, port)}"

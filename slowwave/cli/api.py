@@ -44,7 +44,7 @@ def api(
     begin_logs(settings.telemetry.logs)
     space = Workspace(settings)
     http_server = server(application(settings, host, space), settings, host, port)
-    with closing(space), listening(host, port) as end, metrics_served(space):
+    with closing(space), listening(host, port) as end, metrics_served(settings, space):
         tell(Output({"url": address(host, port)}))
         message = f"Serving {address(host, port)} (described at /docs; stop with Ctrl-C)"
         err.print(message, markup=False, highlight=False)

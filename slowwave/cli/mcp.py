@@ -69,7 +69,7 @@ def _serve_http(settings: Settings, host: str, port: int) -> None:
 
     space = Workspace(settings)
     http_server = server(application(settings, host, space), settings, host, port)
-    with listening(host, port) as end, metrics_served(space):
+    with listening(host, port) as end, metrics_served(settings, space):
         err.print(
             f"Serving http://{host_and_port(host, port)}{PATH} (stop with Ctrl-C)",
             markup=False,

@@ -284,7 +284,7 @@ def _serve_metrics(settings: Settings, warm: WorkspacePool, parts: ExitStack) ->
         return ""
     from slowwave.serving.metrics import metrics_served
 
-    return parts.enter_context(metrics_served(parts.enter_context(warm.parts(settings))))
+    return parts.enter_context(metrics_served(settings, parts.enter_context(warm.parts(settings))))
 
 
 def _serve(serving: Server, end: socket.socket, parts: ExitStack) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from slowwave.common.addresses import host_and_port
@@ -17,46 +17,21 @@ if TYPE_CHECKING:
     from slowwave.telemetry.prometheus import Gauges
 
 
-def metrics_served(space: Workspace) -> AbstractContextManager[str]:
+@contextmanager
+def metrics_served(settings: Settings, space: Workspace | None = None) -> Iterator[str]:
     """Serve ``/metrics`` during the block, if `telemetry.metrics_port` is set.
 
     Args:
-        space: the home that the server serves.
-
-    Returns:
-        A context with the URL; "" without a port.
-
-    Raises:
-        SettingsError: the Prometheus client is not installed.
-        SlowwaveError: the address is not available.
-    """
-    health = Health(space)
-    gauges = {
-        "slowwave.ready": lambda: float(health.look().ready),
-        "slowwave.quarantine.held": lambda: float(_held(space)),
-    }
-    return _served(space.settings, gauges)
-
-
-def nights_served(settings: Settings) -> AbstractContextManager[str]:
-    """Serve ``/metrics`` of nightly jobs, as `metrics_served`, without opening a home.
-
-    Args:
         settings: of the home.
+        space: the home that the server serves; None for nightly jobs alone.
 
-    Returns:
-        A context with the URL; "" without a port.
+    Yields:
+        The URL; "" without a port.
 
     Raises:
         SettingsError: the Prometheus client is not installed.
         SlowwaveError: the address is not available.
     """
-    return _served(settings, {})
-
-
-@contextmanager
-def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
-    """Serve these gauges and those of nightly jobs, if a port is set."""
     host, port = settings.telemetry.metrics_host, settings.telemetry.metrics_port
     if not port:
         yield ""
@@ -64,7 +39,7 @@ def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
     from slowwave.telemetry.prometheus import PrometheusMeter, require_client, serve
 
     require_client()
-    meter = PrometheusMeter(gauges, lambda: nights(settings.home))
+    meter = PrometheusMeter({} if space is None else _gauges(space), lambda: nights(settings.home))
     stop = serve(meter, host, port)
     use(meter=meter)
     try:
@@ -72,6 +47,14 @@ def _served(settings: Settings, gauges: Gauges) -> Iterator[str]:
     finally:
         leave(meter)
         stop()
+
+
+def _gauges(space: Workspace) -> Gauges:
+    health = Health(space)
+    return {
+        "slowwave.ready": lambda: float(health.look().ready),
+        "slowwave.quarantine.held": lambda: float(_held(space)),
+    }
 
 
 def _held(space: Workspace) -> int:

@@ -345,7 +345,7 @@ def scraped(url: str) -> dict[str, float]:
 def test_metrics_are_served_at_an_address_of_their_own_and_end_with_the_server(memory, home):
     port = int(free_port())
     memory.home.settings = load(home, telemetry={"metrics_port": port})
-    with metrics_served(memory._space) as url:
+    with metrics_served(memory.settings, memory._space) as url:
         assert url == f"http://127.0.0.1:{port}/metrics"
         memory.save(NOTES[0])
         memory.save("short")  # the gate has something to say
@@ -370,7 +370,10 @@ def test_a_port_that_is_taken_is_said_with_the_setting(memory, home):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         memory.home.settings = load(home, telemetry={"metrics_port": taken.getsockname()[1]})
-        with pytest.raises(SlowwaveError, match=r"telemetry\.metrics_port"), metrics_served(memory._space):
+        with (
+            pytest.raises(SlowwaveError, match=r"telemetry\.metrics_port"),
+            metrics_served(memory.settings, memory._space),
+        ):
             pass
 
 
@@ -606,7 +609,7 @@ def test_no_canary_is_in_a_span_a_metric_a_log_line_or_health(home, fast_embedde
     memories = MemoryPool(settings, lambda: Caller("spacezyx", "principalzyx"))
     space = memories.space
     space.__dict__["embedder"] = fast_embedder
-    with metrics_served(space) as url:
+    with metrics_served(settings, space) as url:
         with connected(build(memories)) as assistant:
             saved = assistant.call(
                 "memory_save", content=f"{NOTES[0]} textzyx", title="titlezyx", tags=["tagzyx"], key="keyzyx"
