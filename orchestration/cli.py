@@ -16,7 +16,7 @@ from slowwave.common.addresses import host_and_port
 from slowwave.common.pluralize import counted
 from slowwave.common.slim_imports import load_tables, uncollected
 from slowwave.errors import SlowwaveError
-from slowwave.orchestration.instance import cancel_runs_of, dagster_home, end_killed
+from slowwave.orchestration.instance import close_runs, dagster_home
 from slowwave.views.tables import print_table
 from slowwave.views.terminal import Output, bars, out, prints_output, reports_errors, say
 
@@ -133,7 +133,7 @@ def ui(
             parts.enter_context(reserved(host, port))
             metrics = parts.enter_context(metrics_served(settings))
         folder = dagster_home(settings)
-        end_killed(folder)
+        close_runs(folder)
         where = f"http://{host_and_port(host, port)}"
         if not with_input:  # `slowwave up` prints it itself
             out.print(
@@ -148,9 +148,9 @@ def ui(
             with_input=with_input,
             plain=not colours,
             json=settings.telemetry.logs == "json",
-            before_end=partial(cancel_runs_of, folder),
+            before_end=partial(close_runs, folder),
         )
-        end_killed(folder)  # runs that could not record their own stop
+        close_runs(folder)  # runs that could not record their own stop
     if code:
         raise SlowwaveError(
             f"Dagster's web page or daemon exited unexpectedly; its output is above. "

@@ -137,43 +137,24 @@ def _require_answer(address: str, shown: str) -> None:
         ) from None
 
 
-def end_killed(folder: Path) -> list[str]:
-    """Close Dagster's records of runs whose process was killed. Return their ids.
+def close_runs(folder: Path, group: int | None = None) -> list[str]:
+    """Close Dagster's records of runs that have no process, or soon none. Return their ids.
 
     Open records would block later runs.
 
     Args:
         folder: Of the instance, from `dagster_home`.
+        group: Id of a process group that is about to end: mark its runs as canceling. None: close the records
+            of runs whose process was killed.
     """
-    if not _ever_ran(folder):
+    if not (folder / "history").exists() and not os.environ.get(URL_VARIABLE):  # no run ever began
         return []
     import dagster as dg
 
-    from slowwave.assets.run_process import end_dead_runs
+    from slowwave.assets.run_process import cancel_runs, end_dead_runs
 
     with dg.DagsterInstance.from_config(str(folder)) as instance:
-        return end_dead_runs(instance)
-
-
-def cancel_runs_of(folder: Path, group: int) -> list[str]:
-    """Mark runs of a process group that is about to end as canceling. Return their ids.
-
-    Args:
-        folder: Of the instance, from `dagster_home`.
-        group: Id of the process group.
-    """
-    if not _ever_ran(folder):
-        return []
-    import dagster as dg
-
-    from slowwave.assets.run_process import cancel_runs
-
-    with dg.DagsterInstance.from_config(str(folder)) as instance:
-        return cancel_runs(instance, group)
-
-
-def _ever_ran(folder: Path) -> bool:
-    return (folder / "history").exists() or bool(os.environ.get(URL_VARIABLE))
+        return end_dead_runs(instance) if group is None else cancel_runs(instance, group)
 
 
 _ENV_FILE = ".env"
