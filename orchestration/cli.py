@@ -41,37 +41,31 @@ load_from:
 @prints_output
 def night(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Run the nightly job now: without dates, for every stale day up to today."""
-    settings = required_settings()
-    with uncollected():
-        load_tables()
-        from slowwave.orchestration.run_nightly import choose_days, run_due, run_night
-
-    with bars():
-        if date or since or until:
-            first, last = choose_days(settings, date=date, since=since, until=until)
-            reports = [run_night(settings, first, last)]
-        else:
-            reports = run_due(settings)
+    reports = _run("night", date, since, until)
     return _reported(reports, reports[-1] | {"before": reports[:-1]})
 
 
 @prints_output
 def evaluate(date: Day = "", since: Since = "", until: Until = "") -> Output:
     """Evaluate now: without dates, every stale day up to today."""
-    settings = required_settings()
-    with uncollected():
-        load_tables()
-        from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_night
-
-    with bars():
-        if date or since or until:
-            first, last = choose_days(settings, date=date, since=since, until=until)
-            reports = [run_night(settings, first, last, job="evaluation")]
-        else:
-            reports = evaluate_due(settings)
+    reports = _run("evaluation", date, since, until)
     if not reports:
         return Output(reports, "All days are evaluated. Next: [bold]slowwave eval status[/]")
     return _reported(reports, reports)
+
+
+def _run(job: str, date: str, since: str, until: str) -> list[dict[str, Any]]:
+    """Run a job for these days, or without dates for every stale day. Return a report per run."""
+    settings = required_settings()
+    with uncollected():
+        load_tables()
+        from slowwave.orchestration.run_nightly import choose_days, evaluate_due, run_due, run_night
+
+    with bars():
+        if date or since or until:
+            days = choose_days(settings, date=date, since=since, until=until)
+            return [run_night(settings, *days, job=job)]
+        return run_due(settings) if job == "night" else evaluate_due(settings)
 
 
 def _reported(reports: list[dict[str, Any]], data: object) -> Output:

@@ -38,7 +38,7 @@ _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def choose_days(settings: Settings, *, date: str = "", since: str = "", until: str = "") -> tuple[str, str]:
-    """Return the first and last day to run: as given, else from the oldest stale day up to today.
+    """Return the first and last day to run: the given day, or a range that by default ends today.
 
     Raises:
         SlowwaveError: A day is malformed, before ``night.first_day``, in the future, or the range is empty.
@@ -46,9 +46,6 @@ def choose_days(settings: Settings, *, date: str = "", since: str = "", until: s
     today = datetime.now(UTC).date().isoformat()
     if date and (since or until):
         raise SlowwaveError("Give --date, or --from and --to, not both.")
-    if not (date or since or until):
-        pending = pending_days(settings)
-        return min([*pending, today]), today
     first = _day(date or since or until, settings)
     last = _day(date or until or today, settings)
     if first > last:
@@ -69,15 +66,6 @@ def _day(text: str, settings: Settings) -> str:
             f'Set night.first_day = "{day}" or earlier in slowwave.toml.'
         )
     return day
-
-
-def pending_days(settings: Settings) -> list[str]:
-    """Return the stale days.
-
-    A day is stale if it has journal entries that no finished run processed, or depends on such a day.
-    """
-    pending = _stale(settings)
-    return sorted({*pending.notes, *pending.feedback})
 
 
 def left_out(settings: Settings) -> str:

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 
 import pytest
 from command_lines import DEPLOY, OWN, fault, sensible
+from stale_days import pending_days
 
 from slowwave.cli import app
 from slowwave.errors import SlowwaveError, StoreError, TakenInLaterError
-from slowwave.orchestration.run_nightly import pending_days
 from slowwave.settings import load
 
 BATTERY = "The battery of the northern gauge lasts eleven weeks in winter, and nineteen in summer."

@@ -14,6 +14,7 @@ import pytest
 from dagster_parts import sensor
 from polars.testing import assert_frame_equal
 from prepared import take_over
+from stale_days import pending_days
 
 from slowwave.assets import daily, feedback
 from slowwave.assets.resources import SlowwaveResource
@@ -21,7 +22,7 @@ from slowwave.common import ids
 from slowwave.home.workspace import Workspace
 from slowwave.journal import Entry, Journal
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.run_nightly import choose_days, metadata_of, pending_days, run_due
+from slowwave.orchestration.run_nightly import metadata_of, run_due
 from slowwave.settings import Settings, load
 
 TABLES = (
@@ -144,7 +145,6 @@ def test_a_night_without_days_takes_up_late_feedback_and_what_rests_on_it(settin
     assert pending_days(settings) == []
     journal(settings, acts)  # the one of the second day is late, the others are there
     assert pending_days(settings)[0] == days.name(2)
-    assert choose_days(settings)[0] == days.name(2)
     runs = run_due(settings)
     assert [(run["job"], run["from"], run["success"]) for run in runs] == [
         ("feedback", days.name(2), True), ("night", runs[-1]["to"], True),

@@ -15,6 +15,7 @@ import feedback_days as days
 import pytest
 from dagster_parts import sensor
 from prepared import take_over
+from stale_days import pending_days
 
 from slowwave.assets import evaluation, feedback, trend, versions, warehouse
 from slowwave.assets.partitions import BACKFILL_TAG, range_tags
@@ -28,7 +29,7 @@ from slowwave.journal import Journal
 from slowwave.maintenance.stale_partitions import stale_partitions
 from slowwave.memory import Memory
 from slowwave.orchestration.definitions import definitions
-from slowwave.orchestration.run_nightly import evaluate_due, pending_days, run_due, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, run_due, run_night
 from slowwave.settings import Settings, load
 
 ROOT = Path(__file__).parents[2]

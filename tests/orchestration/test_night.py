@@ -11,6 +11,7 @@ import dagster as dg
 import polars as pl
 import pytest
 from prepared import take_over
+from stale_days import pending_days
 
 from slowwave.assets.partitions import home_first_day
 from slowwave.assets.resources import SlowwaveResource
@@ -25,7 +26,6 @@ from slowwave.orchestration.definitions import definitions
 from slowwave.orchestration.run_nightly import (
     choose_days,
     left_out,
-    pending_days,
     run_due,
     run_night,
 )
@@ -334,13 +334,12 @@ def test_a_day_that_is_run_after_a_later_one_gives_what_the_right_order_gives(ho
 
 
 @pytest.mark.slow
-def test_days_with_news_are_pending_until_their_night_is_over(settings, act, today):
+def test_days_with_news_are_pending_until_their_night_is_over(settings, act):
     with Journal.open_path(settings.journal_file) as journal:
         assert pending_days(settings) == []
         moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
         journal.append([act("b", FACTS[1], at=moment + timedelta(days=4)), act("a", FACTS[0], at=moment)])
         assert pending_days(settings) == ["2026-03-01", "2026-03-05"]
-        assert choose_days(settings) == ("2026-03-01", today)
         last = journal.days(["save"]).filter(day="2026-03-01")["last_seq"].item()
         store = Workspace(settings).store
         store.put_meta("night-2026-03-01", {"seq": last})
@@ -363,13 +362,12 @@ def test_two_namespaces_of_one_day_are_both_waited_for(settings, act):
 
 
 @pytest.mark.slow
-def test_a_finished_night_leaves_nothing_pending(settings, act, today):
+def test_a_finished_night_leaves_nothing_pending(settings, act):
     with Journal.open_path(settings.journal_file) as journal:
         moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
         journal.append([act("a", FACTS[0], at=moment), act("b", "ok", at=moment)])
         run_night(settings, "2026-03-01", "2026-03-02")
         assert pending_days(settings) == []
-        assert choose_days(settings) == (today, today)
 
 
 @pytest.mark.slow
@@ -388,14 +386,13 @@ def test_a_clock_that_was_wrong_once_costs_a_run_of_its_own(settings, act, today
     assert pending_days(settings) == []
 
 
-def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act, today):
+def test_acts_of_days_that_no_partition_has_are_named_and_stop_no_night(settings, act):
     moments = [datetime(1, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, 12, tzinfo=UTC),
                datetime(9000, 12, 31, tzinfo=UTC), datetime.now(UTC) - timedelta(days=1)]  # fmt: skip
     with Journal.open_path(settings.journal_file) as journal:
         journal.append([act(f"note {at}", FACTS[at], at=moment) for at, moment in enumerate(moments)])
     yesterday = moments[-1].date().isoformat()
     assert pending_days(settings) == [yesterday]
-    assert choose_days(settings) == (yesterday, today)
     assert 'set night.first_day = "0001-01-01"' in left_out(settings)
 
 

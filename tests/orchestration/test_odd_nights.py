@@ -12,6 +12,7 @@ import pytest
 from feedback_days import act, observed, outcome, rating, search
 from odd_texts import FILES, TEXTS, odd_entries
 from prepared import take_over
+from stale_days import pending_days
 
 from slowwave.assets import ingest, learning
 from slowwave.common import ids
@@ -26,7 +27,7 @@ from slowwave.learning import boost_effect, proposals
 from slowwave.learning.gate_evidence import Evidence
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.notes.reading import plain_note
-from slowwave.orchestration.run_nightly import evaluate_due, pending_days, run_night
+from slowwave.orchestration.run_nightly import evaluate_due, run_night
 from slowwave.settings import Settings, load
 from slowwave.store import Store, staging
 from slowwave.vaults import vault
