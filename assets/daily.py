@@ -72,32 +72,16 @@ def daily_asset(
         RULES[work.__name__] = tuple(rules)
         before = [day_before(work.__name__)] if on_day_before else []
         made: Made = dg.asset(
-            partitions_def=DAILY, backfill_policy=WHOLE_RANGE, group_name=group, kinds=set(kinds),
-            deps=[*deps, *before], tags={"stage": group},
-            config_schema={}, **more,
+            group_name=group, kinds=set(kinds), deps=[*deps, *before], tags={"stage": group},
+            config_schema={}, **{"partitions_def": DAILY, "backfill_policy": WHOLE_RANGE, **more},
         )  # fmt: skip
         return made(instrumented(work))
 
     return declare
 
 
-def whole_asset(
-    group: str,
-    *deps: dg.AssetsDefinition | dg.AssetKey,
-    rules: Sequence[str] = (),
-    kinds: Collection[str] = KINDS,
-    **more: Any,  # noqa: ANN401 - passed to Dagster
-) -> Made:
-    """Define an asset without partitions, recomputed from all data. See `daily_asset` for the arguments."""
-
-    def declare(work: Callable[..., Any]) -> dg.AssetsDefinition:
-        RULES[work.__name__] = tuple(rules)
-        made: Made = dg.asset(
-            group_name=group, kinds=set(kinds), deps=deps, tags={"stage": group}, config_schema={}, **more
-        )
-        return made(instrumented(work))
-
-    return declare
+whole_asset = partial(daily_asset, partitions_def=None, backfill_policy=None)
+"""Define an asset without partitions, recomputed from all data. See `daily_asset` for the arguments."""
 
 
 def defined_in(module: Mapping[str, object]) -> list[dg.AssetsDefinition]:
@@ -256,27 +240,21 @@ def sizes_of(
     return dict.fromkeys(days, 0) | {day: int(count * each) for day, count in summed.iter_rows()}
 
 
-def write_rows(
-    context: dg.AssetExecutionContext,
-    store: Store,
-    rows: pl.DataFrame,
-    numbers: Mapping[str, pl.Expr] | None = None,
-) -> Metadata:
+def write_rows(context: dg.AssetExecutionContext, store: Store, rows: pl.DataFrame) -> Metadata:
     """Replace all rows of the run's days in the asset's table. Return metadata of the write.
 
     Args:
         context: Of the asset.
         store: Of all namespaces.
         rows: Of any days of the run.
-        numbers: Sums over the rows of a day, by metadata label.
 
     Raises:
         ValueError: A row belongs to none of these days.
     """
     name, days = context.asset_key.path[-1], list(context.partition_keys)
     done = store.replace_partition(name, rows, days)
-    none, day_counts = dict.fromkeys((ROWS, *(numbers or {})), 0), day_numbers(rows, numbers)
-    by_day = {day: none | day_counts.get(day, {}) for day in days}
+    day_counts = day_numbers(rows)
+    by_day = {day: day_counts.get(day, {ROWS: 0}) for day in days}
     return Metadata(by_day, {**_described(store, name, _counted(done)), "lance_version": done.version})
 
 
