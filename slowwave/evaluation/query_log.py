@@ -48,12 +48,7 @@ class LoggedSearches:
 
 
 def logged_searches(
-    journal: Journal,
-    days: Sequence[str],
-    namespace: str,
-    *,
-    only: pl.Series | None = None,
-    at_once: int = SEARCHES_AT_ONCE,
+    journal: Journal, days: Sequence[str], namespace: str, *, only: pl.Series | None = None
 ) -> Iterator[LoggedSearches]:
     """Yield the searches of these days (UTC, YYYY-MM-DD) in a namespace, slice by slice.
 
@@ -62,9 +57,8 @@ def logged_searches(
         days: Days of the searches.
         namespace: Namespace of the searches.
         only: Ids of the wanted searches; None is all.
-        at_once: Maximum entries of a slice (count).
     """
-    for page in journal.pages(kinds=("search",), days=days, namespace=namespace, size=at_once):
+    for page in journal.pages(kinds=("search",), days=days, namespace=namespace, size=SEARCHES_AT_ONCE):
         wanted = page if only is None else page.filter(pl.col("event_id").is_in(only.implode()))
         if wanted.height:
             yield of_entries(wanted)

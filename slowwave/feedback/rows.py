@@ -83,12 +83,7 @@ def rows_by(
 
 
 def newest_about(
-    store: Store,
-    table: str,
-    names: Sequence[str],
-    where: str,
-    kept: Callable[[pl.DataFrame], pl.DataFrame],
-    columns: Sequence[str] | None = None,
+    store: Store, table: str, names: Sequence[str], where: str, kept: Callable[[pl.DataFrame], pl.DataFrame]
 ) -> pl.DataFrame:
     """Return the newest accepted row about each of these memories.
 
@@ -98,12 +93,11 @@ def newest_about(
         names: Ids of the memories.
         where: SQL filter.
         kept: Selects the rows that count; it decides row by row.
-        columns: Default: all.
     """
     if len(names) <= IDS_PER_FILTER:
-        return newest_of(kept(rows_about(store, table, names, where, columns)), "memory_id")
+        return newest_of(kept(rows_about(store, table, names, where)), "memory_id")
     wanted, newest = _wanted(names), None
-    for part in parts(store, table, where, columns=columns or store.specs[table].schema.names):
+    for part in parts(store, table, where, columns=store.specs[table].schema.names):
         rows = kept(part.join(wanted, on="memory_id", how="semi"))
         newest = newest_of(rows if newest is None else pl.concat([newest, rows]), "memory_id")
     assert newest is not None

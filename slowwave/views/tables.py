@@ -91,15 +91,14 @@ def show_parts(parts: Iterable[Part], *, apart: bool = False) -> None:
             show_parts(part.parts, apart=apart)
 
 
-def rich_table(table: Table, *, boxed: bool = False, width: int | None = None) -> RichTable:
+def rich_table(table: Table, *, boxed: bool = False) -> RichTable:
     """Return a table without broken words. If the columns do not fit, it is a card per row.
 
     Args:
         table: the data.
         boxed: draw lines around its cells, if they fit.
-        width: available characters (count); None: the terminal's.
     """
-    room = out.width if width is None else width
+    room = out.width
     short = [""] * len(table.columns)  # a row may have fewer cells
     cells = [[*map(cell, row), *short[len(row) :]] for row in table.rows]
     columns = [_fit(heading, [row[at] for row in cells], boxed) for at, heading in enumerate(table.headings)]

@@ -265,7 +265,7 @@ def test_the_order_of_searches_and_slices_of_them_change_nothing(searched, monke
     tried = variants(searched.policy, searched.settings.evaluation)
     space = searched._space
     whole = score(space, searches_of(space, DAYS), grades_of(GRADES), tried).sort("score_id")
-    monkeypatch.setitem(query_log.logged_searches.__kwdefaults__, "at_once", 5)
+    monkeypatch.setattr(query_log, "SEARCHES_AT_ONCE", 5)
     slices = score(space, searches_of(space, DAYS).reverse(), grades_of(GRADES), tried).sort("score_id")
     assert slices.equals(whole)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -405,7 +405,6 @@ def test_pairs_of_searches_wait_those_with_the_fewest_labels_first(memory, notes
         notes.values()
     ) - {first.memory_id}
     assert pairs_to_judge(memory.journal, "other") == []
-    assert pairs_to_judge(memory.journal, "ada", until=date(2020, 1, 1)) == []
 
 
 @pytest.mark.parametrize(("same", "met"), [(4, True), (3, False), (0, False)])

@@ -10,6 +10,7 @@ import pytest
 from rated_rows import put_rating
 
 from slowwave.common import ids
+from slowwave.evaluation import query_log
 from slowwave.evaluation.query_log import logged_searches
 from slowwave.journal import Entry
 from slowwave.journal.kinds.search import candidates_kept, candidates_of
@@ -121,10 +122,11 @@ def test_a_search_is_of_the_query_that_has_its_words(memory, asked):
 
 
 @pytest.mark.slow
-def test_slices_together_are_the_whole(memory, asked):
+def test_slices_together_are_the_whole(memory, asked, monkeypatch):
     variants = [Variant("v", POLICIES[0])]
     (whole,) = logged_searches(memory.journal, days(memory), "ada")
-    slices = list(logged_searches(memory.journal, days(memory), "ada", at_once=5))
+    monkeypatch.setattr(query_log, "SEARCHES_AT_ONCE", 5)
+    slices = list(logged_searches(memory.journal, days(memory), "ada"))
     assert [len(one.batch) for one in slices] == [5, 5, 5, 3]
     ids_ = [search_id for one in slices for search_id in one.searches["search_id"]]
     assert ids_ == whole.searches["search_id"].to_list()

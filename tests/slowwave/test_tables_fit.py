@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+from unittest.mock import patch
 
 import pytest
 from rich.console import Console
 
+from slowwave.views import tables
 from slowwave.views.section import Column, Mark, Table
 from slowwave.views.tables import rich_table
 
@@ -20,7 +22,8 @@ COLUMNS = ["id", "note", "why", "quality", "status"]
 
 def drawn(table: Table, width: int, *, boxed: bool) -> str:
     console = Console(width=width, file=io.StringIO(), record=True)
-    console.print(rich_table(table, boxed=boxed, width=width))
+    with patch.object(tables, "out", console):
+        console.print(rich_table(table, boxed=boxed))
     return console.export_text()
 
 

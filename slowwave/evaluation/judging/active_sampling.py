@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -55,7 +54,7 @@ class ShownPair:
 
 
 def pairs_to_judge(
-    journal: Journal, namespace: str, *, who: str = "", source: str = MANUAL, until: date | None = None
+    journal: Journal, namespace: str, *, who: str = "", source: str = MANUAL
 ) -> list[ShownPair]:
     """Return the pairs that recent searches returned, unordered.
 
@@ -65,10 +64,8 @@ def pairs_to_judge(
         who: Labeller; pairs they have settled are left out. A principal, or `identity` of a judge; empty is
             nobody.
         source: Source of the counted labels: manual or judge.
-        until: Searches up to this day (UTC).
     """
     days = journal.days(["search"]).filter(pl.col("namespace") == namespace)["day"]
-    days = days.filter(days <= until.isoformat()) if until is not None else days
     pairs: dict[tuple[str, str], dict[str, Any]] = {}
     for day in days.sort(descending=True).head(RECENT_DAYS):
         for payload in journal.read(kinds=["search"], days=[day], namespace=namespace)["payload"]:
