@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import polars as pl
 
-from slowwave.common import ids
+from slowwave.feedback.questions import with_query_ids
 from slowwave.journal.kinds.fields import decoded, struct
 from slowwave.journal.kinds.search import CANDIDATE_COLUMNS, OPTIONAL_COLUMNS, SearchPayload, shown_rows
 from slowwave.scoring.evaluation.batch import CANDIDATES, Batch, moments
@@ -83,11 +83,15 @@ def of_entries(entries: pl.DataFrame) -> LoggedSearches:
     left_out = [*broken, *rows.join(whole, on="event_id", how="anti")["event_id"]]
     whole = whole.with_columns(search=pl.int_range(pl.len(), dtype=pl.Int64))
     return LoggedSearches(
-        searches=_with_query_ids(whole),
+        searches=with_query_ids(whole).select(
+            "search", "day", "namespace", "query_id", "query", "limit", "policy_version", "abstained",
+            "signal", "occurred_at", "principal",
+            search_id="event_id",
+        ),
         shown=shown_rows(whole, "search").select("search", *_SHOWN),
         batch=Batch.of_frame(whole),
         left_out=tuple(left_out),
-    )
+    )  # fmt: skip
 
 
 def _can_be_ranked() -> pl.Expr:
@@ -101,19 +105,3 @@ def _can_be_ranked() -> pl.Expr:
         *(pl.col(name).is_null() | (pl.col(name).list.len() == size) for name in OPTIONAL_COLUMNS),
         *(pl.col(name).list.drop_nulls().list.len() == size for name in _WHOLE),
     )
-
-
-def _with_query_ids(searches: pl.DataFrame) -> pl.DataFrame:
-    queries = searches.select("namespace", "query").unique()
-    query_ids = [ids.query_id(namespace, query) for namespace, query in queries.iter_rows()]
-    identified = searches.join(
-        queries.with_columns(query_id=pl.Series(query_ids, dtype=pl.String)),
-        on=["namespace", "query"],
-        how="left",
-        maintain_order="left",
-    )
-    return identified.select(
-        "search", "day", "namespace", "query_id", "query", "limit", "policy_version", "abstained", "signal",
-        "occurred_at", "principal",
-        search_id="event_id",
-    )  # fmt: skip

@@ -153,13 +153,13 @@ def _replayed(
     if not policies:
         return
     with progress.task(label, searches.height) as advance:
-        slices = _logged(space, searches)
+        slices = candidate_slices(space, searches)
         for results, ranked in space.engine.map(partial(replayed, policies), slices):
             yield results, ranked
             advance(ranked["search_id"].n_unique())
 
 
-def _logged(space: Workspace, searches: pl.DataFrame) -> Iterator[tuple[Batch, pl.DataFrame]]:
+def candidate_slices(space: Workspace, searches: pl.DataFrame) -> Iterator[tuple[Batch, pl.DataFrame]]:
     """Yield the candidates of each slice of one namespace, with the searches' places in it."""
     for (namespace,), namespace_searches in searches.sort("namespace").group_by(
         "namespace", maintain_order=True

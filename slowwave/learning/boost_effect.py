@@ -18,8 +18,7 @@ from slowwave.common import progress
 from slowwave.common.ids import normalised_query
 from slowwave.evaluation.derived_judgments import clicked_results
 from slowwave.evaluation.judgments import daily_grades, judgments_until
-from slowwave.evaluation.query_log import logged_searches
-from slowwave.evaluation.scores import score, searches_of
+from slowwave.evaluation.scores import candidate_slices, score, searches_of
 from slowwave.evaluation.variants import IN_FORCE, Tried
 from slowwave.feedback.questions import vectors_of, with_query_ids
 from slowwave.journal.kinds.search import shown_rows
@@ -361,26 +360,23 @@ def _both(
     """Yield per slice of searches: results without and with learning, and whether it was live."""
     policy = space.policy
     wanted = ["search_id", "variant", "rank", "memory_id"]
-    for (namespace,), part_searches in searches.sort("namespace").group_by("namespace", maintain_order=True):
-        days = part_searches["day"].unique().sort().to_list()
-        for part in logged_searches(space.journal, days, str(namespace), only=part_searches["search_id"]):
-            places = part.searches.select("search", "search_id")
-            whole = part.batch.columns
-            live = np.zeros(len(part.batch), dtype=np.bool_)
-            live[whole.search[(whole.learned if kind == WORDS else whole.key) > 0]] = True
-            bare = replace(part.batch, columns=whole.without({CHANNEL[kind]}))
-            proposed = _with_boosts(bare, places, boosts, kind)
-            parts = [
-                ranked_again(bare, [Variant(PLAIN, policy)], depth=None),
-                ranked_again(proposed, [Variant(WITH, policy)], depth=None).filter(
-                    ~pl.col("search").is_in(np.flatnonzero(live))
-                ),
-                ranked_again(part.batch, [Variant(WITH, policy)], depth=None).filter(
-                    pl.col("search").is_in(np.flatnonzero(live))
-                ),
-            ]
-            rows = pl.concat(parts).join(places, on="search").select(wanted)
-            yield rows, places.select("search_id", live=pl.Series(live[places["search"].to_numpy()]))
+    for batch, places in candidate_slices(space, searches):
+        whole = batch.columns
+        live = np.zeros(len(batch), dtype=np.bool_)
+        live[whole.search[(whole.learned if kind == WORDS else whole.key) > 0]] = True
+        bare = replace(batch, columns=whole.without({CHANNEL[kind]}))
+        proposed = _with_boosts(bare, places, boosts, kind)
+        parts = [
+            ranked_again(bare, [Variant(PLAIN, policy)], depth=None),
+            ranked_again(proposed, [Variant(WITH, policy)], depth=None).filter(
+                ~pl.col("search").is_in(np.flatnonzero(live))
+            ),
+            ranked_again(batch, [Variant(WITH, policy)], depth=None).filter(
+                pl.col("search").is_in(np.flatnonzero(live))
+            ),
+        ]
+        rows = pl.concat(parts).join(places, on="search").select(wanted)
+        yield rows, places.select("search_id", live=pl.Series(live[places["search"].to_numpy()]))
 
 
 def _with_boosts(batch: Batch, places: pl.DataFrame, boosts: pl.DataFrame, kind: Kind) -> Batch:
