@@ -22,7 +22,8 @@ from _data import labelled, space_of
 from _report import bench, existing_folder, options, positive, reports
 
 from slowwave.scoring.ranking import rank
-from slowwave.scoring.ranking.time_words import dates_in, time_words
+from slowwave.scoring.ranking.text_times import dates_in
+from slowwave.scoring.ranking.time_words import time_words
 from slowwave.search.searcher import searcher_in
 from slowwave.tuning import opened
 from slowwave.views.terminal import bars

@@ -4,83 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import PAST
-from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.change_words import CHANGING, GENERIC, ORDINALS, TABLES, content_key, covered
+from slowwave.quality.outdated.asked_words import AskedWords
+from slowwave.quality.outdated.change_words import (
+    CHANGING,
+    GENERIC,
+    ORDINALS,
+    TABLES,
+    covered,
+    is_turned,
+)
+from slowwave.quality.outdated.compared_sentences import ComparedSentences, has_other_owner
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, read, sentence_of
-from slowwave.quality.outdated.state_questions import OF_STATE
+from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText
 from slowwave.quality.outdated.transitions import names_old_value
 
-_FEW = 4  # content words of a statement whose subject a name alone says
 _SHORT = 25  # content words of a text whose other sentences count as context
-_MORE = 3  # content words by which a sentence may be longer than the one it restates
-_DAYS = 31  # of a month, the largest number that may be an hour or a day
-_NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
-_ASKS: Final = {
-    "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
-    "time": re.compile(
-        r"\b(?:when|what time|which day|wann|uhr|cuándo|hora|quand|heure|quando|horas)\b", re.IGNORECASE
-    ),
-    "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
-}
 _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
-MEASURES: Final = frozenset(map(content_key, UNITS))
-"""Keys of units, which name no subject: not all that takes hours is one thing."""
-NO_SUBJECT: Final = GENERIC | CHANGING
-_TIMES: Final = frozenset({"clock", "date", "weekday"})
-
-
-@dataclass(frozen=True, slots=True)
-class AskedWords:
-    """Words of a question for its subject.
-
-    Attributes:
-        keys: Of its content words, without those that name no subject.
-        names: Of them those with a capital letter.
-        values: Its numbers, times and days.
-        frames: Kinds of attribute of its words.
-        is_past: Whether it asks for what held before.
-        asks: Kind of answer that is no qualifier: name, place, time; else empty.
-        is_of_state: Whether it asks if something is so.
-    """
-
-    keys: frozenset[str]
-    names: frozenset[str]
-    values: frozenset[str]
-    frames: frozenset[int]
-    asks: str
-    is_past: bool
-    is_of_state: bool
-
-
-@lru_cache(maxsize=1_024)
-def asked_words(text: str) -> AskedWords:
-    """Return the words of a question for its subject."""
-    sentence = sentence_of(text)
-    spaced = f" {text.casefold()} "
-    past = any(f" {word} " in spaced for word in TABLES["past"])
-    return AskedWords(
-        sentence.keys - GENERIC,
-        sentence.names,
-        sentence.values,
-        sentence.frames,
-        next((name for name, pattern in _ASKS.items() if pattern.search(text)), ""),
-        past,
-        bool(OF_STATE.match(text)),
-    )
-
-
-@lru_cache(maxsize=4_096)
-def says_of(question: AskedWords, text: str) -> bool:
-    """Whether a text has a word that a question asks about, if any."""
-    return not question.keys or any(covered(question.keys, one.keys) for one in read(text).sentences)
 
 
 def announces_change(
@@ -101,7 +45,8 @@ def announces_change(
         return False
     pairs = [
         (old, new) for new in newer.sentences if may_replace(new)
-        for old in older.sentences if may_be_replaced(old) and (new.cues or old.is_provisional)
+        for old in older.sentences
+        if may_be_replaced(old) and (new.cues or old.is_provisional or is_turned(old.keys, new.keys))
     ]  # fmt: skip
     if not pairs:
         return False
@@ -117,7 +62,7 @@ def announces_change(
     whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
     return any(
-        _ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
+        ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
         and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     )
@@ -131,19 +76,6 @@ def _is_exchanged(question: AskedWords, old: ShortSentence, new: ShortSentence) 
         return False
     found = exchange_of(old, new)
     return found is not None and answers(found, question.keys, question.asks)
-
-
-def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
-    """Whether a newer sentence is about somebody else's."""
-    if old.of_speaker != new.of_speaker and (new.of_others or new.of_listener) and not new.of_speaker:
-        return True
-    owners = new.possessed - GENERIC
-    return bool(owners - covered(owners, old.keys))
-
-
-def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
-    """Whether two sentences count in units or rates that differ."""
-    return _differ(old.units, new.units) or _differ(old.rates, new.rates)
 
 
 def has_narrower_subject(old: ShortSentence, new: ShortSentence, known: Set[str]) -> bool:
@@ -253,144 +185,3 @@ def may_be_replaced(sentence: ShortSentence) -> bool:
     """Whether a sentence states something that another one may replace."""
     of_listener = sentence.of_listener and not sentence.of_speaker
     return sentence.size <= LONGEST and not sentence.is_question and not of_listener
-
-
-class _ComparedSentences:
-    """Two sentences, and the words of a question that both have."""
-
-    def __init__(
-        self,
-        question: AskedWords,
-        old: ShortSentence,
-        new: ShortSentence,
-        old_title: Set[str],
-        context: Set[str],
-        former: Set[str],
-    ) -> None:
-        self.old, self.new = old, new
-        old_keys = old.keys | old_title
-        asked = question.keys
-        names = question.names | covered(asked, old.names) | covered(asked, new.names)
-        self.topic = covered(asked, old_keys)
-        self.missing = self.topic - covered(self.topic, new.keys | context)
-        self.added = covered(asked, new.keys) - self.topic
-        self.is_other_name = not names.isdisjoint(self.missing | self.added)
-        self.is_other_value = (question.values & old.values) != (question.values & new.values)
-        self.shared = covered(old.keys, new.keys) - NO_SUBJECT - MEASURES
-        if old_title:
-            self.shared |= covered(old_title, new.keys | context) - NO_SUBJECT
-        ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
-        self.former = ended
-        self.former_value = frozenset(one for one in ended if not covered([one], asked))
-        self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
-        self.is_other_unit = has_other_unit(old, new)
-        self.has_kind = bool(old.kinds & new.kinds) or (
-            (bool(old.kinds & _TIMES) or _may_be_time(old))
-            and (bool(new.kinds & _TIMES) or _may_be_time(new))
-        )
-        self.is_framed = bool(old.frames & new.frames)
-        is_framed = not asked and bool(question.frames & old.frames & new.frames)
-        self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
-        self.is_moved = (
-            question.asks == "place" and bool(asked) and asked == self.topic
-            and not TABLES["moved"].isdisjoint(new.verbs) and bool(covered(asked, new.subject))
-            and old.bound == new.bound and question.frames <= new.frames
-        )  # fmt: skip
-        self.subject = old.keys - GENERIC
-
-    def is_replaced(self) -> bool:
-        """Whether the newer sentence is about the same, announces a change, and names another value."""
-        return self._is_one_subject() and self._differs() and (
-            self._is_restated() or (bool(self.new.cues) and (self._is_bare() or self._is_change()))
-        )  # fmt: skip
-
-    def _is_one_subject(self) -> bool:
-        """Whether owners, names and values of the question agree."""
-        old, new = self.old, self.new
-        owners = covered(old.possessed ^ new.possessed, self.topic)
-        if has_other_owner(old, new) or (covered(owners, old.keys) and covered(owners, new.keys)):
-            return False
-        return not self.is_other_value and not self.is_other_name and not (
-            self.added and not self.former_value
-        )  # fmt: skip
-
-    def _differs(self) -> bool:
-        """Whether the newer sentence brings something new, and the older one has something else."""
-        old, new = self.old, self.new
-        gone = (old.values - new.values) or (old.keys - covered(old.keys, new.keys) - GENERIC)
-        differs = bool((self.fresh or new.values - old.values) and (gone or self.former))
-        if not new.is_negated and not differs:
-            return False
-        if self.is_other_unit and not self.former_value:
-            return False
-        is_same_value = bool(old.kinds) and self.has_kind and old.values == new.values
-        if is_same_value and not new.is_negated and not self.former:
-            return False
-        if new.cues and not new.cues - old.cues and (is_same_value or not self.has_kind):
-            return False
-        is_denied = new.is_negated and not old.is_negated
-        return not is_denied or bool(new.cues - old.cues - TABLES["verbs"]) or bool(self.former) or differs
-
-    def _is_restated(self) -> bool:
-        """Whether the newer sentence is the older one with another value."""
-        old, new = self.old, self.new
-        if not self.topic or self.missing or len(old.keys) < 2:
-            return False
-        if not covered(old.keys, new.keys) >= old.keys - CHANGING:
-            return False
-        if len(new.keys - CHANGING) > len(old.keys) + _MORE:
-            return False
-        if not new.cues:
-            return self.has_kind and len(old.values) == 1 == len(new.values)
-        return self.has_kind or not old.kinds
-
-    def _is_bare(self) -> bool:
-        """Whether a speaker gives a new number of a unit, and no other word: down to 79 kilos now."""
-        old, new = self.old, self.new
-        core = new.keys - CHANGING - GENERIC
-        if not (old.kinds == new.kinds == {"number"} and old.of_speaker and new.of_speaker):
-            return False
-        return len(core) == 1 and core <= old.keys
-
-    def _is_change(self) -> bool:
-        """Whether enough of the subject and of the attribute agree."""
-        old, new = self.old, self.new
-        if self.missing:
-            return self._may_lack()
-        if self.is_only_framed and old.of_speaker and new.of_speaker:
-            return not old.kinds or self.has_kind
-        if self.topic and covered(self.topic, new.renewed):
-            return True
-        if self.is_moved:
-            return True
-        if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
-            return False
-        if len(self.shared) > 1 and (self.topic or self.former):
-            is_attribute = bool(self.topic - old.names and self.fresh)
-            if self.has_kind or self.former or new.is_negated or self.is_framed or is_attribute:
-                return True
-        if self.topic and (self.former_value or (self.shared and (self.is_framed or self.has_kind))):
-            return True
-        return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
-
-    def _may_lack(self) -> bool:
-        """Whether a newer sentence is about the same without a word that is asked for."""
-        if len(self.missing) > 1:
-            return False
-        if self.former_value and len(self.subject) <= _FEW + 1:
-            return True
-        return len(self.topic) > 2 and self.has_kind and bool(self.new.verbs)
-
-
-def _differ(units: Set[str], others: Set[str]) -> bool:
-    return bool(units and others) and not covered(units, others)
-
-
-def _may_be_time(sentence: ShortSentence) -> bool:
-    """Whether a sentence has a time, or numbers that may be hours or days."""
-    return bool(sentence.kinds & _TIMES) or (
-        sentence.kinds == {"number"}
-        and not sentence.units
-        and not _NAMED_NUMBER.search(sentence.text)
-        and all(value.isdigit() and int(value) <= _DAYS for value in sentence.values)
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
-from typing import Final
+from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
@@ -18,10 +18,19 @@ _ALSO: Final = frozenset({"and", "but", "on", "at", "in", "for", "from", "since"
 _ENDING = 3  # letters by which the longer one may be longer
 
 
-def _tables() -> tuple[dict[str, frozenset[str]], tuple[frozenset[str], ...], dict[str, str]]:
-    """Return lists of words by name, frames, and keys of words of one attribute."""
+class _Words(NamedTuple):
+    """Lists of words by name, kinds of attribute and of states, and keys of words of one attribute."""
+
+    lists: dict[str, frozenset[str]]
+    frames: tuple[frozenset[str], ...]
+    states: tuple[frozenset[str], ...]
+    same: dict[str, str]
+
+
+def _tables() -> _Words:
     lists: dict[str, set[str]] = defaultdict(set)
     frames: list[set[str]] = []
+    states: list[frozenset[str]] = []
     same: dict[str, str] = {}
     for line in lines("slowwave.quality", "announcing"):
         name, _, rest = line.partition(":")
@@ -30,17 +39,21 @@ def _tables() -> tuple[dict[str, frozenset[str]], tuple[frozenset[str], ...], di
             frames[-1].update(found)
         elif name == "frame":
             frames.append(set(found))
+        elif name == "state":
+            states.append(frozenset(found))
         elif name == "alike":
             same |= {word_key(word): word_key(found[0]) for word in found}
         else:
             lists[name].update(found)
-    return {name: frozenset(one) for name, one in lists.items()}, tuple(map(frozenset, frames)), same
+    named = {name: frozenset(one) for name, one in lists.items()}
+    return _Words(named, tuple(map(frozenset, frames)), tuple(states), same)
 
 
-TABLES, FRAMES, _SAME = _tables()
+TABLES, FRAMES, _STATES, _SAME = _tables()
 FUNCTION: Final = frozenset().union(
     FUNCTION_WORDS, FOREIGN_WORDS, words("slowwave.scoring", "function"),
     TABLES["speaker"], ("up", "down", "out", "must", "from", "since", "after", "it", "it's", "that's"),
+    ("planned", "planning"),  # the key of which is that of a plan
 )  # fmt: skip
 
 
@@ -54,6 +67,10 @@ GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["gene
 """Keys that name no subject."""
 ORDINALS: Final = frozenset(content_key(word) for word in TABLES["ordinal"])
 """Keys of words of a place in an order."""
+STATES: Final = tuple(frozenset(map(content_key, states)) for states in _STATES)
+"""Keys of states of which a thing has one at a time, by kind."""
+STATE_KEYS: Final = frozenset().union(*STATES)
+STATE_WORDS: Final = frozenset().union(*_STATES)
 CHANGING: Final = frozenset(
     content_key(word)
     for phrase in TABLES["verbs"] | TABLES["now"] | TABLES["provisional"]
@@ -78,6 +95,9 @@ _PASSING = re.compile(
 )
 
 
+_UNSURE_PHRASES = re.compile(
+    rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))})(?!\S)"
+)
 _WEEKDAYS = "|".join(sorted(DAY_KEYS))
 _SCHEDULED = re.compile(rf" (?:{_WEEKDAYS}|\d{{1,2}}:\d\d|\d{{1,2}} ?(?:am|pm|uhr)) ")
 _ONE_TIME = re.compile(
@@ -98,6 +118,25 @@ def changes_nothing(spaced: str) -> bool:
     is_denied = _UNCHANGED.search(spaced) is not None and not _AFTER_ALL.search(spaced)
     is_one_time = _ONE_TIME.search(spaced) is not None and _SCHEDULED.search(spaced) is not None
     return is_denied or is_one_time or _PASSING.search(spaced) is not None
+
+
+def is_turned(older: Set[str], newer: Set[str]) -> bool:
+    """Whether a newer sentence has another state than an older one: closed, not open.
+
+    Args:
+        older: Keys of the older sentence.
+        newer: Keys of the newer one.
+    """
+    return any(older & states and newer & states and not older & newer & states for states in STATES)
+
+
+def is_unsure(words: Sequence[str]) -> bool:
+    """Whether a sentence says what may happen: "we plan to move", but not "the new plan".
+
+    Args:
+        words: Its words in lower case, in their order.
+    """
+    return not TABLES["unsure"].isdisjoint(words) or _UNSURE_PHRASES.search(" ".join(words)) is not None
 
 
 def adds(words: Sequence[str]) -> bool:

@@ -6,22 +6,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.announced import (
-    MEASURES,
-    NO_SUBJECT,
-    are_apart,
-    asked_words,
-    has_narrower_subject,
-    has_other_owner,
-    has_other_unit,
-    may_be_replaced,
-    may_replace,
-)
+from slowwave.quality.outdated.announced import are_apart, has_narrower_subject, may_be_replaced, may_replace
+from slowwave.quality.outdated.asked_words import asked_words
 from slowwave.quality.outdated.change_words import TABLES, covered
+from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner, has_other_unit
+from slowwave.quality.outdated.cues import announces
 from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.short_sentences import ShortSentence, announces, is_note, read
+from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 from slowwave.quality.titles import is_from_first_words
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.announced import AskedWords, asked_words
+from slowwave.quality.outdated.asked_words import AskedWords, asked_words
 from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import sentence_of
@@ -30,7 +30,7 @@ _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of severa
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
 _IN_TIME = re.compile(rf"\b(?:in|im|en|em|au|during)(?: mois de)? ({'|'.join(MONTH_KEYS)})\b", re.IGNORECASE)
 _SIGNS = ".,;:!?()\"'"
-_CODE = re.compile(r"\d{1,2}[a-f]")
+_CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
 _NO_KEY = frozenset({""})
 _NONE: frozenset[str] = frozenset()

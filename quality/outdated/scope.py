@@ -10,7 +10,15 @@ from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.outdated.amounts import SCALES, WORDS, amounts_of
-from slowwave.quality.outdated.change_words import CHANGING, FUNCTION, GENERIC, TABLES, content_key, covered
+from slowwave.quality.outdated.change_words import (
+    CHANGING,
+    FUNCTION,
+    GENERIC,
+    TABLES,
+    content_key,
+    covered,
+    is_turned,
+)
 from slowwave.quality.outdated.scope_words import OPPOSED, SCOPE
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.quality.outdated.tokens import TABLES as CHANGING_TABLES
@@ -234,7 +242,8 @@ def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bo
 
 def _is_other_attribute(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
     """Whether a newer sentence gives another attribute, ends something else, or moves something else."""
-    for sides in OPPOSED:
+    is_state = old.amounts in {(), new.amounts} and is_turned(old.keys, new.keys)
+    for sides in () if is_state else OPPOSED:
         first, second = (tuple(bool(side & one.low) for side in sides) for one in (old, new))
         if first in {(True, False), (False, True)} and second == first[::-1]:
             return True

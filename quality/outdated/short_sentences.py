@@ -17,7 +17,9 @@ from slowwave.quality.outdated.change_words import (
     adds,
     changes_nothing,
     content_key,
+    is_unsure,
 )
+from slowwave.quality.outdated.cues import cues_of
 
 MAX_CHARACTERS = 300
 """Length of a text that counts as a short note (characters)."""
@@ -49,16 +51,10 @@ _IN: Final = frozenset({"in", "im", "en", "em"})
 _OF: Final = frozenset({"of", "von", "de", "di"})
 _RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
 _FAR: Final = frozenset({"far", "away", "different"})
-_FROM_MONTH = re.compile(rf" from (?:{'|'.join(sorted(MONTHS))}|next|this|the) ")
-_NOT_AFTER_ALL = re.compile(r" (?:not|\S+n't) .*(?:after all|anymore|any more) ")
-_AFTER_CHANGE = (" after ", " nach ", " après ", " tras ")
 _NEGATED = re.compile(
     r" (?:not|no longer|no more|anymore|never|nicht mehr|kein\w*|ya no|ne \S+ plus|non più|stopped|quit"
     r"|cancelled|canceled|broke up|gone|aufgehört|gekündigt) |n't "
 )
-_TRIGGERS: Final = frozenset(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
-_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
-_PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,17 +140,6 @@ class ShortText:
 
 
 @lru_cache(maxsize=8_192)
-def announces(text: str) -> bool:
-    """Whether a text has a word of change, or expects one."""
-    found = _PLAIN.findall(text.casefold().replace("’", "'"))
-    if not _TRIGGERS.isdisjoint(found):
-        return True
-    spaced = f" {' '.join(found)} "
-    if spaced.startswith(_AFTER_CHANGE) or any(phrase in spaced for phrase in _PHRASES):
-        return True
-    return bool(_FROM_MONTH.search(spaced))
-
-
 def is_note(text: str) -> bool:
     """Whether a text is a short note, and no turn of a chat."""
     if len(text) > MAX_CHARACTERS:
@@ -203,7 +188,7 @@ def sentence_of(text: str) -> ShortSentence:
         ),
         rates=_rates(low),
         renewed=_renewed(low, keys),
-        cues=verbs | _cues(spaced, low),
+        cues=verbs | cues_of(spaced, low),
         verbs=verbs,
         former=_former(low, keys, values, changes=bool(verbs)),
         frames=frozenset(at for at, frame in enumerate(FRAMES) if not frame.isdisjoint(low)),
@@ -230,7 +215,7 @@ def sentence_of(text: str) -> ShortSentence:
         of_listener=not TABLES["listener"].isdisjoint(low),
         of_others=not TABLES["others"].isdisjoint(low),
         is_question=text.rstrip().endswith("?"),
-        is_unsure=not (TABLES["unsure"] - ({"may"} if "date" in kinds else set())).isdisjoint(low)
+        is_unsure=is_unsure([word for word in low if word != "may"] if "date" in kinds else low)
         or changes_nothing(spaced),
         is_more=adds(low),
         is_negated=bool(_NEGATED.search(spaced)),
@@ -362,19 +347,6 @@ def _subject(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
         elif key:
             is_inside = False
     return frozenset()
-
-
-def _cues(spaced: str, low: Sequence[str]) -> frozenset[str]:
-    """Return the words of change that are no verbs."""
-    found = {word for word in TABLES["now"] if " " in word and f" {word} " in spaced}
-    found.update(TABLES["now"].intersection(low))
-    if _FROM_MONTH.search(spaced):
-        found.add("from")
-    if _NOT_AFTER_ALL.search(spaced):
-        found.add("after all")
-    if spaced.startswith(_AFTER_CHANGE):
-        found.add("after")
-    return frozenset(found)
 
 
 def _has(spaced: str, low: Sequence[str], table: Set[str]) -> bool:

@@ -32,9 +32,9 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 def names_old_value(older: str, newer: str) -> bool:
     """Whether a newer text says that an older one's value changed.
 
-    The old value is a name or has a figure, and does not begin the older sentence: what begins it is what
-    the sentence is about. What the newer text says before the values, the older one has, too: the bill that
-    changed from 780 to 800 is not the rent. One who speaks of himself changes nothing of others.
+    The old value is a name or has a figure, and is not the first thing that the older sentence names: that
+    is what the sentence is about. What the newer text says before the values, the older one has, too: the
+    bill that changed from 780 to 800 is not the rent. One who speaks of himself changes nothing of others.
 
     Args:
         older: Text or sentence.
@@ -42,8 +42,9 @@ def names_old_value(older: str, newer: str) -> bool:
     """
     plain = older.casefold()
     for subject, old, new in _transitions(newer):
-        is_stated = re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain) is not None
-        if is_stated and new not in plain and subject <= _subject(older) and not _is_mine_alone(older, newer):
+        stated = re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain)
+        is_value = stated is not None and _subject(_SENTENCE.split(plain[: stated.start()])[-1])
+        if is_value and new not in plain and subject <= _subject(older) and not _is_mine_alone(older, newer):
             return True
     return False
 

@@ -10,12 +10,14 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from slowwave.quality.outdated.announced import announces_change, are_apart, says_of
+from slowwave.quality.outdated.announced import announces_change, are_apart
+from slowwave.quality.outdated.asked_words import says_of
+from slowwave.quality.outdated.cues import announces
 from slowwave.quality.outdated.dates import is_to_come, written_date
 from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
-from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, announces, is_note, read, sentence_of
+from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
     Statements,
     may_have_values,
@@ -220,7 +222,7 @@ def _announced_changes(
     for moment, older in passages:
         if (of and older.memory_id != of) or all(older is not one for one in short):
             continue
-        is_about = says_of(question.asked, older.text) or says_of(question.asked, older.title)
+        is_about = any(says_of(question.asked, text) for text in (older.text, older.title))
         for later, newer in passages:
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue

@@ -10,11 +10,9 @@ from itertools import pairwise
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
-from slowwave.quality.outdated.change_words import TABLES as ANNOUNCING
-from slowwave.quality.outdated.change_words import changes_nothing
+from slowwave.quality.outdated.change_words import changes_nothing, is_unsure
 from slowwave.quality.outdated.tokens import MONTH_KEYS, PHRASES, TABLES, ValueToken, is_former, tokens_of
 
-UNSURE: Final = ANNOUNCING["unsure"]
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 _LABELS = re.compile(rf"{DIGITS.pattern}|(?<=\w )[A-HJ-Z]\b(?![.'’&])")
 """Numbers, and letters that tell things apart, as in "team B"."""
@@ -254,7 +252,7 @@ def _is_unsettled(tokens: Sequence[ValueToken], at: int) -> bool:
 
 
 def _is_unsure(tokens: Sequence[ValueToken]) -> bool:
-    return any(token.low in UNSURE and not (at and token.is_capital) for at, token in enumerate(tokens))
+    return is_unsure(["" if at and token.is_capital else token.low for at, token in enumerate(tokens)])
 
 
 def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettled: bool) -> Value:

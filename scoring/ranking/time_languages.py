@@ -28,7 +28,6 @@ OF_NOTES = ("noted_today", "noted_yesterday")
 """Kinds that are a time only in a question about notes, or after a bound."""
 ORDERS = ("newest", "oldest")
 KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *ORDERS)
-_STATED = {*_PLAIN, *_COUNTED, *_NAMED, *DATED} - {"past", "some_past"}
 _NUMERIC = {
     "date": (
         "{full}-{m}-{d}", "{full}/{m}/{d}", r"(?P<maybe>){full}\.{m}\.{d}",
@@ -55,8 +54,7 @@ YEAR = re.compile(r"(?:19|20)\d\d")
 _PIECE = re.compile(r"[^\W\d_]+")
 FIGURES = re.compile(r"(?:19|20)\d\d|\bq[1-4]\b|\d0er|\d\.(?!\d)")
 """Figures of a time, in a text that may have no word of it."""
-_STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\d-\d\d[\dtz:., +-]*)")
-_GROUP = re.compile(r"\(\?P<(\w+)>")
+GROUP = re.compile(r"\(\?P<(\w+)>")
 _PLACE = re.compile(r"\{(\w+)\}")
 _PLURAL = re.compile(r"\{(?:weekday|short)\}(?=\w)")
 _DIGIT = re.compile(r"\d")
@@ -128,17 +126,17 @@ class Language:
         plain = [table.get(kind, "") for kind in KINDS if kind not in DATED]
         bounds = [table[bound] for bound in ("before", "after", "since", "until", "decade")]
         listed = (*plain, *bounds, table["ahead"], table["when"])
-        words = {word for form in listed for word in _words_in(form)}
+        words = {word for form in listed for word in words_in(form)}
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
         days = {*self.weekdays, *self.short_weekdays}
-        names |= days.union((f"{day}s" for day in days), _keywords(self.units), _keywords(self.feasts))
+        names |= days.union((f"{day}s" for day in days), keywords(self.units), keywords(self.feasts))
         self.keys = {word for word in words if len(word) >= shortest or word in _SHORT_KEYS} | names
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))
         beside = {
-            word for kind in (*_PLACED, "between") for form in self.listed(kind) for word in _words_in(form)
+            word for kind in (*_PLACED, "between") for form in self.listed(kind) for word in words_in(form)
         }
         self.own = self.keys | self.asking | beside
 
@@ -153,9 +151,16 @@ class Language:
 
     def every_form(self) -> Iterator[str]:
         """Yield every word and form of the list that may be in a time."""
-        other = ("plurals", "types", "linking", "counted", "present")  # of labels, and of what is counted
+        other = (
+            "plurals",
+            "types",
+            "linking",
+            "counted",
+            "present",
+            "coming",
+        )  # of labels, and of what is counted
         forms = (form for kind, form in self._table.items() if kind not in other)
-        yield from (" ".join(_words_in(form)) for form in forms)
+        yield from (" ".join(words_in(form)) for form in forms)
         yield from (*self.months, *self.numbers, *self.units, *self.weekdays, *self.seasons, *self.ordinals)
         yield from (f"{day}s" for day in self.weekdays)
 
@@ -164,9 +169,9 @@ class Language:
         """Return the patterns of words for the future, the past, and either."""
         ahead, behind, present = (self._table.get(kind, "") for kind in ("ahead", "behind", "present"))
         return (
-            self._whole(_forms(ahead)),
-            self._whole(_forms(behind)),
-            self._whole(_forms(present) if present else "(?!)"),
+            self.pattern_of(forms_of(ahead)),
+            self.pattern_of(forms_of(behind)),
+            self.pattern_of(forms_of(present) if present else "(?!)"),
         )
 
     @cached_property
@@ -180,33 +185,17 @@ class Language:
     @cached_property
     def when(self) -> re.Pattern[str]:
         """Return the pattern of a question that asks when something is."""
-        pattern = self._source(_forms(self._table["when"]))
+        pattern = self.source_of(forms_of(self._table["when"]))
         return re.compile(pattern if self.name in ASKED_INSIDE else rf"\W*{pattern}")
 
-    @cached_property
-    def _statement(self) -> tuple[re.Pattern[str], frozenset[str]]:
-        """Return the pattern of a time in a text; without a year, such a text has one of the words."""
-        forms = [*self.listed("says")]
-        for kind in KINDS:
-            if kind in _STATED:
-                forms += [form for form in self.listed(kind) if kind not in DATED or "{year}" in form]
-        for marker, kinds in (("on", ("date",)), ("in", ("month", "year"))):
-            ways = [way for way in self.listed(marker) if not way.endswith("}") or way[0] != "{"]
-            named = [form for kind in kinds for form in self.listed(kind)]
-            forms += [way.replace("{time}", form) for way in ways for form in named]
-        forms = [form for form in forms if form not in self.listed("year")]
-        words = self._needed(forms)
-        pattern = _GROUP.sub("(?:", self._source(f"(?:{'|'.join(forms)})"))
-        return re.compile(pattern), words
-
-    def _needed(self, forms: Iterable[str]) -> frozenset[str]:
+    def words_needed(self, forms: Iterable[str]) -> frozenset[str]:
         """Return words of the forms, one of which any text without figures has."""
         of_place: dict[str, Collection[str]] = {
             "{month}": self.months, "{weekday}": self.weekdays, "{weekend}": self.weekends,
             "{short}": self.short_weekdays, "{unit}": self.units, "{season}": self.seasons,
             "{tens}": self.decades, "{feast}": self.feasts, "{year}": (),
         }  # fmt: skip
-        of_place = {place: _keywords(some) for place, some in of_place.items()}
+        of_place = {place: keywords(some) for place, some in of_place.items()}
         words: set[str] = set()
         for form in forms:
             whole = _PLURAL.sub("", form)
@@ -219,19 +208,11 @@ class Language:
 
     @cached_property
     def _words_of_times(self) -> frozenset[str]:
-        return self._needed(form for kind in KINDS for form in self.listed(kind))
+        return self.words_needed(form for kind in KINDS for form in self.listed(kind))
 
     def may_name(self, text: str, words: Collection[str]) -> bool:
         """Whether a text may have one of the times; cheaper than their pattern."""
         return self.unspaced or not self._words_of_times.isdisjoint(words) or _DIGIT.search(text) is not None
-
-    def says_when(self, text: str) -> bool:
-        """Whether a text says a time, beside the stamp that it may begin with."""
-        plain, (pattern, words) = text.casefold(), self._statement
-        # Most texts have no such word, and the pattern is slower.
-        if not (self.unspaced or YEAR.search(plain) or not words.isdisjoint(WORD.findall(plain))):
-            return False
-        return pattern.search(" ".join(_STAMP.sub("", plain, count=1).split())) is not None
 
     @cached_property
     def _places(self) -> dict[str, str]:
@@ -262,12 +243,14 @@ class Language:
 
     def any_form(self, *kinds: str) -> re.Pattern[str]:
         """Return a pattern of the forms of some kinds; each list has one or more."""
-        return re.compile("|".join(self._source(form) for kind in kinds for form in self.listed(kind)))
+        return re.compile("|".join(self.source_of(form) for kind in kinds for form in self.listed(kind)))
 
-    def _whole(self, form: str) -> re.Pattern[str]:
-        return re.compile(self._source(form))
+    def pattern_of(self, form: str) -> re.Pattern[str]:
+        """Return the pattern of a form as a whole word."""
+        return re.compile(self.source_of(form))
 
-    def _source(self, form: str) -> str:
+    def source_of(self, form: str) -> str:
+        """Return the source of that pattern."""
         return self._start + form.replace(" {month}", "[ -]{month}").format(**self._places) + self._end
 
     @cached_property
@@ -282,8 +265,8 @@ class Language:
             source = form.replace(" {month}", "[ -]{month}").format(**self._places)
             if at < len(figures):
                 source = rf"(?<![\da-z_./-]){source}(?![\da-z_/年-]|\.\d)"
-            groups.append((kind, {name: f"{name}_{at}" for name in _GROUP.findall(source)}))
-            own = _GROUP.sub(rf"(?P<\g<1>_{at}>", source)
+            groups.append((kind, {name: f"{name}_{at}" for name in GROUP.findall(source)}))
+            own = GROUP.sub(rf"(?P<\g<1>_{at}>", source)
             sources.append(f"(?P<f_{at}>{own})")
         return re.compile(f"{self._start}(?:{'|'.join(sources)}){self._end}"), tuple(groups)
 
@@ -322,40 +305,6 @@ class Language:
     def _tail(self, words: str) -> re.Pattern[str] | None:
         return re.compile(f"(?:{words}){'' if self.unspaced else self._end}") if words else None
 
-    @cached_property
-    def _dated(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """Return the words of dates, and names that are parts of words."""
-        in_figures = (form for form in self.listed("date_of_text") if "{month}" not in form)
-        names = {
-            *self.months,
-            *_keywords(self.feasts),
-            *(word for form in in_figures for word in _words_in(form)),
-        }
-        if self.unspaced or self.name == "ar":
-            return frozenset(), tuple(names)
-        dotted = {name for name in names if name.endswith(".")}
-        return frozenset(names - dotted), tuple(name for name in dotted if name[:-1] not in names)
-
-    def may_date(self, text: str, words: Collection[str]) -> bool:
-        """Whether a text may carry a date in words; cheaper than the patterns."""
-        names, joined = self._dated
-        return not names.isdisjoint(words) or any(name in text for name in joined)
-
-    @cached_property
-    def in_text(self) -> tuple[re.Pattern[str], ...]:
-        """Return the patterns of dates and months with a year, as texts carry them."""
-        forms = [form for kind in ("date", "month") for form in self.listed(kind)]
-        dashed = [form.replace("{month} {day},? ", "{month}[ -]{day}(?:,? ?|-)") for form in forms]
-        figures = "(?P<year>(?:19|20)\\d\\d)" + (" ?年" if self.unspaced else "")
-        return tuple(self._whole(form.replace("{year}", figures)) for form in dashed if "{year}" in form)
-
-    @cached_property
-    def in_text_yearless(self) -> tuple[re.Pattern[str], ...]:
-        """Return the patterns of dates without a year, as texts carry them."""
-        others = ("{year}", "{feast}", "{sure}", "{m}")
-        forms = [form for form in self.listed("date") if not any(place in form for place in others)]
-        return tuple(map(self._whole, (*self.listed("date_of_text"), *forms)))
-
 
 _DAY_ENDS: Final = r"(?:st|nd|rd|th|\.|º|er|日|号|號)?"
 
@@ -366,7 +315,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(words).union(*(_PIECE.findall(word) for word in words if "-" in word or "'" in word))
 
 
-def _words_in(form: str) -> list[str]:
+def words_in(form: str) -> list[str]:
     """Return the words of a form, without its places and signs."""
     return WORD.findall(_SIGNS.sub(" ", form))
 
@@ -375,12 +324,13 @@ def _any(words: Collection[str]) -> str:
     return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
-def _keywords(names: Iterable[str]) -> set[str]:
+def keywords(names: Iterable[str]) -> set[str]:
     """Return the longest word of each name, which any text with that name has."""
     return {max(WORD.findall(name), key=len, default=name) for name in names}
 
 
-def _forms(listed: str) -> str:
+def forms_of(listed: str) -> str:
+    """Return the source of a pattern of the phrases in a list."""
     return f"(?:{'|'.join(map(re.escape, listed.split(';')))})"
 
 

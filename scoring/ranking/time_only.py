@@ -35,6 +35,7 @@ class _Vocabulary:
         self.noting = language.noting
         self.single = frozenset(language.listed("single"))
         self.of_notes = language.noting.difference(language.listed("happening"))
+        self.coming = frozenset(language.listed("coming"))
         self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
@@ -119,11 +120,14 @@ class _Vocabulary:
         return after is not None and (not after[1] or after[1] in self.linking | self.known)
 
     def rest(self, text: str) -> frozenset[str] | None:
-        """Return the listed words that a text consists of; None if it has others."""
+        """Return the listed words that a text consists of; None if it has others.
+
+        Words for what is to come are listed ones, too.
+        """
         if not self.language.unspaced:
             words = frozenset(WORD.findall(text))
             has_digit = any(letter.isdigit() for letter in text)
-            return words if words <= self.all and not has_digit else None
+            return words if words <= self.all | self.coming and not has_digit else None
         text, found = self._unlisted(text)
         return None if _LETTER.search(text) else found
 
@@ -150,6 +154,18 @@ def time_only(question: str, as_of: datetime) -> TimeWords | None:
         as_of: Moment of the question.
     """
     return _time_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
+
+
+def coming_only(question: str, as_of: datetime) -> TimeWords | None:
+    """Return the days of a question that asks only what they bring; else None: `what is due next week?`.
+
+    They end today or later. Unless all are to come, it has a word for that.
+
+    Args:
+        question: Text of the query.
+        as_of: Moment of the question.
+    """
+    return _coming_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
 
 
 def label_only(question: str, as_of: datetime) -> TimeWords | None:
@@ -225,6 +241,22 @@ def _time_only(question: str, today: date) -> TimeWords | None:
             begun = asked is not None and (asked.since is None or asked.since <= today)
             if begun and rest is not None and rest & noting:
                 return asked
+    return None
+
+
+@lru_cache(maxsize=256)
+def _coming_only(question: str, today: date) -> TimeWords | None:
+    text = plain(question)
+    words = frozenset(WORD.findall(text))
+    for vocabulary in _vocabularies():
+        if not vocabulary.coming or not words <= vocabulary.known | vocabulary.coming:
+            continue
+        asked, rest = _time_and_rest(vocabulary, text, today, coming=not words.isdisjoint(vocabulary.coming))
+        if asked is None or asked.order or asked.since is None or rest is None:
+            continue
+        last = asked.until or date.max
+        if asked.since > today or (last >= today and not rest.isdisjoint(vocabulary.coming)):
+            return asked._replace(until=last)
     return None
 
 
@@ -306,12 +338,14 @@ def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, f
 
 
 def _time_and_rest(
-    vocabulary: _Vocabulary, text: str, today: date
+    vocabulary: _Vocabulary, text: str, today: date, *, coming: bool = False
 ) -> tuple[TimeWords | None, frozenset[str] | None]:
     """Return the days or the order that a text asks for, and its listed words; None if it has others."""
     language = vocabulary.language
     uncounted, count = vocabulary.without_count(text)
-    window = window_asked(uncounted, language, today, day_first=language.name != "en", alone=True)
+    window = window_asked(
+        uncounted, language, today, day_first=language.name != "en", alone=True, coming=coming
+    )
     if window is not None and window.since is None:
         window = None
     left = uncounted.replace(window.words, " ", 1) if window else uncounted

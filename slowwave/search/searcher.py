@@ -35,8 +35,9 @@ from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
+from slowwave.scoring.ranking.text_times import time_shares
 from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import time_shares, time_words
+from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters

@@ -19,8 +19,10 @@ from slowwave.index.channels import SHOWN
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import DAY, day_start
 from slowwave.scoring.ranking import Candidates, Ranking, rank
+from slowwave.scoring.ranking.text_times import dates_in, words_of_days
 from slowwave.scoring.ranking.time_only import (
     asks_what_happened,
+    coming_only,
     label_only,
     labels_and_subjects,
     possible_labels,
@@ -45,6 +47,7 @@ _LEAST: Final = 1.0 - _STEP
 """Strength that those of a list exceed; what follows it has at most this."""
 _DUPLICATED: Final = 2
 """Memories read per result, so that duplicates leave enough (ratio)."""
+_OF_DAYS: Final = 4  # chunks read for dates to come, per candidate of a channel (ratio)
 _NEAREST: Final = 3  # chunks nearest to the word of a label, one of which may have it (count)
 _MORE: Final = "{:,} memories match. A higher limit returns more."
 _TYPES: Final = KNOWN_WORDS["memory_type"] - {"note", "document", "chat"}
@@ -80,6 +83,8 @@ def asked_candidates(
     if not past and (asked := time_only(query, moment)):
         return asking.of_time(asked), asked
     found = asking.look(query, filters)
+    if not past and (asked := coming_only(query, moment)) and (coming := asking.of_coming(asked, found)):
+        return coming, asked
     if not past and (labelled := asking.with_label(found) or asking.with_subject(found)):
         return labelled
     # Words of time are in few texts, so a question with them fits less than one without.
@@ -129,6 +134,27 @@ class _Asking:
         listed = dict(zip(found.candidates.memory_ids, found.candidates.chunk_ids, strict=True))
         others = {memory: _Other(chunk) for memory, chunk in dated.items()}
         return self._list(asked, listed or dated, others, found.warnings) if dated else found
+
+    def of_coming(self, asked: TimeWords, found: SearchCandidates) -> SearchCandidates | None:
+        """Return the memories whose text has a date in the days, the first date first."""
+        first, last = asked.since or date.min, asked.until or date.max
+        columns = ["memory_id", "chunk_id", "created_at", "text"]
+        dated: list[tuple[date, int, str, str]] = []
+        by_days = replace(self, size=_OF_DAYS * self.size).look(words_of_days(first, last), self.filters)
+        for looked in (found, by_days):
+            for row in looked.shown.select(columns).to_pylist():
+                for since, until in dates_in(row["text"], row["created_at"].astimezone(UTC).date()):
+                    if since <= last and until >= first:
+                        day, width = max(since, first), (until - since).days
+                        dated.append((day, width, row["memory_id"], row["chunk_id"]))
+        coming: dict[str, str] = {}
+        for *_, memory, chunk in sorted(dated):
+            coming.setdefault(memory, chunk)
+        if not coming:
+            return None
+        warnings = (_MORE.format(len(coming)),) if 0 < self.limit < len(coming) else ()
+        others = self._following(asked._replace(since=None), found)
+        return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
 
     def _list(
         self,

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.quality.outdated.announced import announces_change, asked_words
-from slowwave.quality.outdated.short_sentences import announces, read
+from slowwave.quality.outdated.announced import announces_change
+from slowwave.quality.outdated.asked_words import asked_words
+from slowwave.quality.outdated.cues import announces
+from slowwave.quality.outdated.short_sentences import read
 
 CHANGES = [
     ("where do I live?", "I live at 12 Harbour Street in Hull.", "I moved: I now live at 4 Mill Lane."),

@@ -377,6 +377,29 @@ def test_what_happened_on_a_day_is_followed_by_texts_with_its_date(roofs):
     assert noted not in found(memory, f"what did I note on {day:%-d %B}?")
 
 
+def test_what_is_due_lists_texts_with_a_date_of_the_days_the_first_date_first(memory):
+    now = datetime.now(UTC)
+    days = {"invoice": 12, "lease": 11, "fair": 20}
+    texts = {name: f"The {name} is on {now + timedelta(days=ahead):%-d %B}." for name, ahead in days.items()}
+    ids = {name: memory.save(text, created_at=now - timedelta(days=5)) for name, text in texts.items()}
+    due = ids["lease"].memory_id, ids["invoice"].memory_id
+    tomorrow = memory.save("Tomorrow the pump is delivered.", created_at=now).memory_id
+    question = "what is due in the next 14 days?"
+    assert found(memory, question)[:3] == [tomorrow, *due]
+    assert ids["fair"].memory_id not in [
+        one.memory_id for one in memory.search(question) if one.fit == "strong"
+    ]
+    assert found(memory, question, limit=1) == [tomorrow]
+    assert memory.search(question, limit=1).warnings == ("3 memories match. A higher limit returns more.",)
+    assert found(memory, "what do I have tomorrow?")[0] == tomorrow
+    assert memory.search("was steht morgen an?").results[0].memory_id == tomorrow
+
+
+def test_what_is_due_on_days_without_a_date_is_searched(memory, dated):
+    memory.save("What is due in the next days is on the board.", key="board")
+    assert memory.search("what is due in the next 14 days?").results[0].source == "board"
+
+
 def test_a_list_marks_an_outdated_value(tickets):
     memory, _ = tickets
     now = datetime.now(UTC)

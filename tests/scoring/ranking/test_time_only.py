@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from slowwave.scoring.ranking.time_only import (
     MAX_CHARACTERS,
+    coming_only,
     label_only,
     labels_and_subjects,
     time_only,
@@ -254,3 +255,46 @@ def test_what_has_no_plural_or_no_short_subject_has_no_label_with_a_subject(ques
     found = labels_and_subjects(question, FRIDAY)
     assert all(asked.labels[0] not in question.casefold().split() for asked, _ in found)
     assert not any({"decision", "crane"} & {*asked.labels} for asked, _ in found)
+
+
+WEEK = (date(2026, 3, 9), date(2026, 3, 15))
+NEXT_WEEK = (date(2026, 3, 16), date(2026, 3, 22))
+TOMORROW = (date(2026, 3, 14),) * 2
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("What is due next week?", NEXT_WEEK),
+        ("What's coming up this week?", WEEK),
+        ("anything planned for next week?", NEXT_WEEK),
+        ("what do I have tomorrow?", TOMORROW),
+        ("Anything due tomorrow?", TOMORROW),
+        ("What is due on Monday?", (date(2026, 3, 16),) * 2),
+        ("what is due in the next 2 weeks?", (TODAY, date(2026, 3, 27))),
+        ("what is due until Monday?", (TODAY, date(2026, 3, 16))),
+        ("Was steht nächste Woche an?", NEXT_WEEK),
+        ("Was steht diese Woche an?", WEEK),
+        ("Was ist morgen fällig?", TOMORROW),
+        ("¿Qué tengo mañana?", TOMORROW),
+        ("Qu'est-ce qui est prévu demain ?", TOMORROW),
+        ("O que tenho amanhã?", TOMORROW),
+        ("What is due?", None),
+        ("What was due on Monday?", None),
+        ("what did I note this week?", None),
+        ("what's new this week?", None),
+        ("what happened on Monday?", None),
+        ("what was planned for Monday?", None),
+        ("which invoice is due next week?", None),
+        ("What do we owe Wendt next week?", None),
+        ("my next appointment", None),
+    ],
+)
+def test_only_what_days_to_come_bring(question, days):
+    asked = coming_only(question, FRIDAY)
+    assert (asked and (asked.since, asked.until)) == days
+
+
+@pytest.mark.parametrize("question", ["What is due next week?", "what do I have tomorrow?"])
+def test_a_long_question_has_a_subject(question):
+    assert coming_only(question + " " * MAX_CHARACTERS, FRIDAY) is None

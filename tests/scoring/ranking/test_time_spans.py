@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.scoring.ranking.text_times import dates_in
 from slowwave.scoring.ranking.time_languages import languages_known
 from slowwave.scoring.ranking.time_only import days_named, time_only
 from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import dates_in, plain, time_words
+from slowwave.scoring.ranking.time_words import plain, time_words
 
 FRIDAY = datetime(2026, 11, 27, 12, tzinfo=UTC)
 FIXTURES = Path(__file__).parents[2] / "fixtures"

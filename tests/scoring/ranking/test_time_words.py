@@ -1,18 +1,12 @@
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.time_words import (
-    SAYS_WHEN,
-    TimeWords,
-    dates_in,
-    time_shares,
-    time_words,
-    without_expression,
-)
+from slowwave.scoring.ranking.text_times import SAYS_WHEN, dates_in, time_shares
+from slowwave.scoring.ranking.time_words import TimeWords, time_words, without_expression
 
 NOW = datetime(2026, 11, 27, 12, tzinfo=UTC)  # a Friday
 
@@ -196,6 +190,65 @@ def test_a_day_without_a_year_is_near_the_day_of_its_text(
     saved = date(2026, 11, 20)
     every = sorted({date(*day) for day in days})
     assert sorted(set(dates_in(text, saved))) == [(day, day) for day in every]
+
+
+FRIDAY, SATURDAY = (2026, 11, 27), (2026, 11, 28)
+
+
+@pytest.mark.parametrize(
+    ("text", "first_days"),
+    [
+        ("Dentist tomorrow at nine; I called yesterday.", [(2026, 11, 26), SATURDAY]),
+        ("Next Tuesday we ship, after the trial of last Tuesday.", [(2026, 11, 24), (2026, 12, 1)]),
+        ("The fair was on Monday.", [(2026, 11, 23)]),
+        ("She will call on Monday.", [(2026, 11, 30)]),
+        ("It was late. Call Kline on Monday.", [(2026, 11, 23), (2026, 11, 30)]),
+        ("Release 2.5 ships next week.", [(2026, 11, 30)]),
+        ("On Monday, 4 December 2028, we open.", [(2028, 12, 4)]),
+        ("Montag (am 4.12.) geht es los.", [(2026, 12, 4)]),
+        ("Übermorgen Zahnarzt, nächsten Dienstag Elternabend.", [(2026, 11, 29), (2026, 12, 1)]),
+        ("Guten Morgen, am Morgen ist es kalt.", []),
+        ("Mañana hay mercado; nous partons demain.", [SATURDAY]),
+        ("明天开会", [SATURDAY]),
+        ("The weekend house is open on Mondays.", []),
+        ("Do it next, or do it last.", []),
+    ],
+)
+def test_days_relative_to_the_day_of_a_text(text: str, first_days: list[tuple[int, int, int]]) -> None:
+    found = dates_in(text, date(*FRIDAY))
+    assert sorted({first for first, _ in found}) == [date(*day) for day in first_days]
+    assert all(last - first in {timedelta(0), timedelta(6)} for first, last in found)
+    assert {first for first, _ in dates_in(text)} <= {date(2028, 12, 4)}
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("On call from 16 to 22 November: Marek.", (2026, 11, 16), (2026, 11, 22)),
+        ("On call 16-22 November", (2026, 11, 16), (2026, 11, 22)),
+        ("On call in the week of 11 November: Lotte.", (2026, 11, 9), (2026, 11, 15)),
+        ("closed 2026-11-16 to 2026-11-22", (2026, 11, 16), (2026, 11, 22)),
+        ("from 30 November to 6 December: Kern", (2026, 11, 30), (2026, 12, 6)),
+        ("November 16 to 22", (2026, 11, 16), (2026, 11, 22)),
+        ("no release between 18 December 2026 and 4 January 2027", (2026, 12, 18), (2027, 1, 4)),
+        ("vom 16. bis 22. November", (2026, 11, 16), (2026, 11, 22)),
+        ("16.11.2026 bis 22.11.2026", (2026, 11, 16), (2026, 11, 22)),
+        ("del 16 al 22 de noviembre", (2026, 11, 16), (2026, 11, 22)),
+    ],
+)
+def test_a_range_of_days_in_a_text_is_one_window(
+    text: str, first: tuple[int, int, int], last: tuple[int, int, int]
+) -> None:
+    assert (date(*first), date(*last)) in dates_in(text, date(*FRIDAY))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["24 December - 3 people came", "16 November to 5 pm", "1 December and 3 December", "9 to 5 November",
+     "16 December 2026, 4 January 2027"],
+)  # fmt: skip
+def test_two_dates_side_by_side_are_no_range(text: str) -> None:
+    assert all(first == last for first, last in dates_in(text, date(*FRIDAY)))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,46 @@
+"""Words by which a text says that something changed (rule 3.12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from slowwave.quality.divergence.lexicon_numbers import MONTHS
+from slowwave.quality.outdated.change_words import STATE_WORDS, TABLES
+
+_FROM_MONTH = re.compile(rf" from (?:{'|'.join(sorted(MONTHS))}|next|this|the) ")
+_NOT_AFTER_ALL = re.compile(r" (?:not|\S+n't) .*(?:after all|anymore|any more) ")
+_AFTER_CHANGE = (" after ", " nach ", " après ", " tras ")
+_TRIGGERS: Final = STATE_WORDS.union(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
+_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
+_PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def announces(text: str) -> bool:
+    """Whether a text has a word of change or of a state, or expects a change."""
+    found = _PLAIN.findall(text.casefold().replace("’", "'"))
+    if not _TRIGGERS.isdisjoint(found):
+        return True
+    spaced = f" {' '.join(found)} "
+    if spaced.startswith(_AFTER_CHANGE) or any(phrase in spaced for phrase in _PHRASES):
+        return True
+    return bool(_FROM_MONTH.search(spaced))
+
+
+def cues_of(spaced: str, low: Sequence[str]) -> frozenset[str]:
+    """Return the words of change that are no verbs.
+
+    Args:
+        spaced: Words of a sentence in lower case, with a space before and behind each.
+        low: The same words.
+    """
+    found = {word for word in TABLES["now"] if " " in word and f" {word} " in spaced}
+    found.update(TABLES["now"].intersection(low))
+    if _FROM_MONTH.search(spaced):
+        found.add("from")
+    if _NOT_AFTER_ALL.search(spaced):
+        found.add("after all")
+    if spaced.startswith(_AFTER_CHANGE):
+        found.add("after")
+    return frozenset(found)
