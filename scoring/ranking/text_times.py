@@ -37,10 +37,11 @@ _DATE_BESIDE = 16  # characters beside a weekday in which its date stands
 _DAY_AND_MONTH = re.compile(r"\d[./-]\d")
 _SEPARATORS = str.maketrans(dict.fromkeys(',.;:!?¿¡()[]"*“”？。、؟،/–—0123456789', " "))
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n|[。！？]")
-_TO = r"\s*(?:to|until|till|through|bis(?: zum)?|al?|hasta(?: el)?|au|à|ao|até|-|–|—)\s*(?:the |den |dem |el |le )?"
+_THE = "(?:the |den |dem |el |le |o )?"
+_TO = rf"\s*(?:to|until|till|through|bis(?: zum)?|al?|hasta(?: el)?|au|à|ao|até|-|–|—)\s*{_THE}"
 _LINK = re.compile(_TO)
-_AND = re.compile(r" (?:and|und|y|et|e) (?:the |dem |el |le |o )?")
-_BETWEEN = re.compile(r"\b(?:between|zwischen|entre) (?:the |dem |el |le |o )?\Z")
+_AND = re.compile(rf" (?:and|und|y|et|e) {_THE}")
+_BETWEEN = re.compile(rf"\b(?:between|zwischen|entre) {_THE}\Z")
 _FIRST_DAY = re.compile(rf"(?<![\d.:/-])(\d\d?)(?:st|nd|rd|th|\.)?{_TO}\Z")
 _LAST_DAY = re.compile(rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?(?![\d.:%/-]|\s?(?:[ap]m|uhr|h)\b)")
 _WEEK_OF = re.compile(
