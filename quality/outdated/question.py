@@ -37,7 +37,8 @@ _NONE: frozenset[str] = frozenset()
 MAX_WORDS = 65_536
 """Maximum words with a cached key (count)."""
 _COUNT = re.compile(
-    r"\b(?:how (?:many|much|often|long|far|tall|high|old|big)|wie (?:viele?|oft|lange|hoch|alt|groß|teuer)"
+    r"\b(?:how (?:many|much|often|long|far|fast|soon|quickly|tall|high|wide|heavy|old|big)"
+    r"|wie (?:viele?|oft|lange|schnell|hoch|breit|schwer|alt|groß|teuer)"
     r"|cu[aá]nt[oa]s?|combien|quant[oiae])\b",
     re.IGNORECASE,
 )

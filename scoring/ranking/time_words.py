@@ -72,6 +72,19 @@ def without_expression(question: str, asked: TimeWords) -> str:
     return re.sub(r"\s+(?=[?!.,;:]|$)", "", " ".join(rest.split())).lstrip(" ,;:")
 
 
+def is_dated(asked: TimeWords) -> bool:
+    """Whether a time is named by figures or a month, as texts name it, too.
+
+    `Last week` is another one in each text.
+
+    Args:
+        asked: As of `time_words`.
+    """
+    words = words_of(asked.words)
+    has_month = any(not words.isdisjoint(language.months) for language in languages_known())
+    return has_month or any(letter.isdigit() for letter in asked.words)
+
+
 def languages_of(text: str, words: frozenset[str]) -> list[Language]:
     """Return the languages that may name a time, first that of most words.
 

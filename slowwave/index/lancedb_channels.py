@@ -55,7 +55,9 @@ class TableChannels:
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
-    def full_text(self, query: str, where: str, size: int, visible: str = "") -> TableHits:
+    def full_text(
+        self, query: str, where: str, size: int, visible: str = "", bounded_by: str = ""
+    ) -> TableHits:
         """See `Channels`; the rarity of a word is that in the whole table."""
         in_pieces = needs_pieces(query)
         asked = _with_pieces(query) if in_pieces else query
@@ -63,12 +65,12 @@ class TableChannels:
         with observe_query("full_text_search", "chunks") as observation:
             rows = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             observation.set(rows=rows.num_rows)
-        return TableHits(rows, self._bound(query, visible or self._in_namespace, in_pieces=in_pieces))
+        return TableHits(rows, self._bound(bounded_by or query, visible or self._in_namespace))
 
-    def _bound(self, query: str, among: str, *, in_pieces: bool) -> float:
+    def _bound(self, query: str, among: str) -> float:
         """Return an upper bound of the scores of rows for a query (`Bm25.scores`)."""
         best = self._best.of("chunks")
-        words = Counter([*query_words(query), *(pieces(query) if in_pieces else ())])
+        words = Counter([*query_words(query), *(pieces(query) if needs_pieces(query) else ())])
         for word in words:
             if (among, word) not in best:
                 best[among, word] = self._best_of(word, among)

@@ -35,8 +35,11 @@ def outdated_candidates(
     shown: pa.Table,
     now: datetime | None,
     first_texts: Callable[[Sequence[str]], Mapping[str, str]],
+    until: datetime | None = None,
 ) -> tuple[dict[str, Outdated], dict[str, str]]:
     """Return the newer memories of candidates with an outdated value, then the likely ones.
+
+    For a question about a past time, what held then goes before what replaced it later.
 
     All candidates have passed the filters of the search, so none is secret to its caller.
 
@@ -47,7 +50,9 @@ def outdated_candidates(
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
         first_texts: Returns the first passage of some memories, whose dates later ones have.
+        until: End of the past time that is asked for; None if it is not over, or none is.
     """
+    moment = now if until is None else until
     question = Question.of(query)
     if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
         return {}, {}
@@ -59,19 +64,22 @@ def outdated_candidates(
     best = best[np.argsort(rank[best], kind="stable")]
     further = np.flatnonzero((rank > COMPARED) & (rank <= FURTHER))
     near = _Passages(shown, best.tolist())
-    passages = near.of({}, now)
+    passages = near.of({}, moment)
     telling: list[int] = []
     if question.kinds and any(may_be_replaced(passage.text) for passage in passages):
         texts = shown.column("text").take(pa.array(further)).to_pylist()
         may_tell = may_tell_more(texts, question.keys, counts=bool(question.counted))
         telling = further[may_tell].tolist()
     more = _Passages(shown, telling)
-    found = outdated_memories(question, passages, more.of({}, now))
+    found = outdated_memories(question, passages, more.of({}, moment))
     if found and (later := near.later | more.later):  # few searches find any: others do not read the dates
         dates = {name: written_date(text) for name, text in first_texts(sorted(later)).items()}
         if any(dates.values()):
-            found = outdated_memories(question, near.of(dates, now), more.of(dates, now))
+            found = outdated_memories(question, near.of(dates, moment), more.of(dates, moment))
     likely = likely_changes(question, passages)
+    if until is not None:
+        since = outdated_memories(question, near.of({}, now), more.of({}, now))
+        likely |= {one.following: memory for memory, one in since.items() if one.until > until}
     return found, {older: newer for older, newer in likely.items() if older not in found}
 
 

@@ -35,17 +35,15 @@ from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
-from slowwave.scoring.ranking.text_times import time_shares
-from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import time_words
+from slowwave.scoring.ranking.time_words import is_dated, time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
+from slowwave.search.asked_time import end_of_past, shares_by_memory, without_time
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
 from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
-from slowwave.store.frames import column_values
 from slowwave.telemetry import carried, span
 
 if TYPE_CHECKING:
@@ -129,16 +127,19 @@ class Searcher:
         where = condition(self._knowledge, namespace, filters or Filters())
         visible = (filters or Filters()).visible(namespace)
         ask = self._beside if chunks.waits else _at_once
-        text = ask(_full_text, chunks, query, where, size, visible)
+        asked_time = None if now is None else time_words(query, now)
+        asked = without_time(query, asked_time)
+        said = query if asked_time is not None and is_dated(asked_time) else asked
+        text = ask(_full_text, chunks, said, where, size, visible, asked)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
         learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         share_future = ask(knows, self._embedder, query)
         with span("slowwave.search.embed"):
-            vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
+            vector = self._embedder.embed_query(asked).astype(np.float32, copy=False)
         embedded = time.perf_counter()
-        question = self._question(query, vector)
+        question = self._question(query, vector if asked == query else None)
         led = {} if now is None else self._knowledge.led(namespace, question, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
@@ -161,7 +162,7 @@ class Searcher:
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
-        channels |= _words(query, channels, texts, titles)
+        channels |= _words(query, asked, channels, texts, titles)
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
@@ -175,14 +176,14 @@ class Searcher:
             own_tiers = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
-        asked_time = None if now is None else time_words(query, now)
         outdated, maybe_outdated = outdated_candidates(
             query,
             channels["vector_rank"],
             channels["bm25_rank"],
             shown,
-            _moment_asked(asked_time, now),
+            now,
             chunks.first_texts,
+            end_of_past(asked_time, now),
         )
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
@@ -195,7 +196,7 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             same_as=same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
-            times=_times(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
+            times=shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in outdated.items()},
             maybe_outdated=maybe_outdated,
@@ -226,10 +227,10 @@ class Searcher:
             pairs,
         )
 
-    def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
+    def _question(self, query: str, vector: np.ndarray | None) -> np.ndarray:
         """Return the vector for past questions: of the normalised query, as they are stored."""
         plain = normalised_query(query)
-        if plain == query or not profile(self._embedder.name).cased:
+        if vector is not None and (plain == query or not profile(self._embedder.name).cased):
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
@@ -279,9 +280,9 @@ def _searcher(space: Workspace) -> Searcher:
     return Searcher(channels_in(space), space.embedder, signals_in(space), learned_boost(space))
 
 
-def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible: str) -> Any:  # noqa: ANN401 - hits
+def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible: str, asked: str) -> Any:  # noqa: ANN401 - hits
     with span("slowwave.search.text"):
-        return chunks.full_text(query, where, size, visible)
+        return chunks.full_text(query, where, size, visible, asked)
 
 
 def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[str]:
@@ -305,13 +306,16 @@ def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
 
 
 def _words(
-    query: str, channels: dict[str, Any], texts: Sequence[str], titles: Sequence[str]
+    query: str, rest: str, channels: dict[str, Any], texts: Sequence[str], titles: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """Compute the word overlap of the query with titles and with the best chunks."""
     query_stems = stems(query)
     looked = _best_of_channels(channels)
     covered = np.zeros(len(texts))
-    covered[looked] = coverage(query_stems, [texts[at] for at in looked.tolist()])
+    best = [texts[at] for at in looked.tolist()]
+    covered[looked] = coverage(query_stems, best)
+    if rest != query:
+        covered[looked] = np.maximum(covered[looked], coverage(stems(rest), best))
     title = title_share(text_stems(query), titles)
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
 
@@ -353,33 +357,6 @@ def same_as(
 def _follows(rows: pa.Table) -> dict[str, str]:
     pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
     return {memory: previous for memory, previous in pairs if previous}
-
-
-def _moment_asked(asked: TimeWords | None, now: datetime | None) -> datetime | None:
-    """Return the moment that a question asks about: the end of a past window, else that of the search."""
-    if now is None or asked is None or asked.until is None or asked.until >= now.date():
-        return now
-    return datetime.combine(asked.until, datetime.max.time(), now.tzinfo)
-
-
-def _times(asked: TimeWords, rows: pa.Table, read: np.ndarray) -> dict[str, float]:
-    """Return how well each memory answers the time that was asked for; without those that do not.
-
-    Args:
-        asked: Time of the question.
-        rows: Candidates.
-        read: Rows whose texts are read for dates; of the others only their own day counts.
-    """
-    days = [moment.date() for moment in column_values(rows.column("created_at"))]
-    best: dict[str, float] = {}
-    texts = [""] * len(days)
-    for at, text in zip(read.tolist(), rows.column("text").take(pa.array(read)).to_pylist(), strict=True):
-        texts[at] = text
-    shares = time_shares(asked, texts, days).round(DIGITS).tolist()
-    for memory, share in zip(rows.column("memory_id").to_pylist(), shares, strict=True):
-        if share > best.get(memory, 0.0):
-            best[memory] = share
-    return best
 
 
 def _superseded(rows: pa.Table) -> frozenset[str]:
