@@ -10,7 +10,7 @@ import pyarrow as pa
 from slowwave.index.channels import DIGITS
 from slowwave.scoring.ranking.text_times import time_shares
 from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_words import without_expression
+from slowwave.scoring.ranking.time_words import is_dated, without_expression
 from slowwave.scoring.ranking.words import stems
 from slowwave.store.frames import column_values
 
@@ -28,6 +28,16 @@ def without_time(query: str, asked: TimeWords | None) -> str:
         return query
     rest = without_expression(query, asked)
     return rest if stems(rest) else query
+
+
+def for_full_text(query: str, asked: TimeWords | None) -> str:
+    """Return a query as it is compared by words: without a window that texts name otherwise (*last week*).
+
+    Args:
+        query: Text of the query.
+        asked: Its time; None without one.
+    """
+    return query if asked is not None and is_dated(asked) else without_time(query, asked)
 
 
 def end_of_past(asked: TimeWords | None, now: datetime | None) -> datetime | None:

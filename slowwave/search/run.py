@@ -23,8 +23,10 @@ from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
+from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.word_pieces import needs_pieces
 from slowwave.scoring.ranking.words import asked_words
+from slowwave.search.asked_time import for_full_text
 from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
@@ -97,7 +99,7 @@ def search(
     results = present(ranking, candidates, turns.labels if turns else (), query="" if asked else query)
     if explain:
         best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
-        words = asked_words(query)[:WORDS_EXPLAINED]
+        words = asked_words(for_full_text(query, time_words(query, moment)))[:WORDS_EXPLAINED]
         terms = {}
         if policy.fusion == "convex" and not asked:
             cut = needs_pieces(query)

@@ -35,9 +35,9 @@ from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
-from slowwave.scoring.ranking.time_words import is_dated, time_words
+from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave.search.asked_time import end_of_past, shares_by_memory, without_time
+from slowwave.search.asked_time import end_of_past, for_full_text, shares_by_memory, without_time
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
@@ -129,7 +129,7 @@ class Searcher:
         ask = self._beside if chunks.waits else _at_once
         asked_time = None if now is None else time_words(query, now)
         asked = without_time(query, asked_time)
-        said = query if asked_time is not None and is_dated(asked_time) else asked
+        said = for_full_text(query, asked_time)
         text = ask(_full_text, chunks, said, where, size, visible, asked)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
@@ -162,7 +162,11 @@ class Searcher:
         merged = chunks.merged(nearest, text.result(), others, vector)
         channels, shown = merged.channels, merged.shown
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
-        channels |= _words(query, asked, channels, texts, titles)
+        times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
+        channels |= _words(query, channels, texts, titles)
+        if asked != query:
+            whole = chunks.merged(nearest, text.result(), others, question).channels["cosine"]
+            channels |= _answering_rest(times, channels, whole, _words(asked, channels, texts, titles), shown)
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
@@ -196,7 +200,7 @@ class Searcher:
             chunk_count=_whole(shown, "chunk_count"),
             follows=_follows(shown),
             same_as=same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
-            times=shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {},
+            times=times,
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in outdated.items()},
             maybe_outdated=maybe_outdated,
@@ -306,18 +310,36 @@ def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
 
 
 def _words(
-    query: str, rest: str, channels: dict[str, Any], texts: Sequence[str], titles: Sequence[str]
+    query: str, channels: dict[str, Any], texts: Sequence[str], titles: Sequence[str]
 ) -> dict[str, np.ndarray]:
     """Compute the word overlap of the query with titles and with the best chunks."""
     query_stems = stems(query)
     looked = _best_of_channels(channels)
     covered = np.zeros(len(texts))
-    best = [texts[at] for at in looked.tolist()]
-    covered[looked] = coverage(query_stems, best)
-    if rest != query:
-        covered[looked] = np.maximum(covered[looked], coverage(stems(rest), best))
+    covered[looked] = coverage(query_stems, [texts[at] for at in looked.tolist()])
     title = title_share(text_stems(query), titles)
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
+
+
+def _answering_rest(
+    times: Mapping[str, float],
+    channels: Mapping[str, np.ndarray],
+    whole: np.ndarray,
+    rest: Mapping[str, np.ndarray],
+    shown: pa.Table,
+) -> dict[str, np.ndarray]:
+    """Return cosine and coverage: of the question without its window for what is of the time, else of all.
+
+    Args:
+        times: Share of memories that answer the time.
+        channels: Of the candidates, with the cosine to the question without its window.
+        whole: (n,) cosine to all of the question.
+        rest: Word overlap of the question without its window.
+        shown: Columns of the candidates.
+    """
+    of_time = np.array([times.get(memory, 0.0) >= 1.0 for memory in shown.column("memory_id").to_pylist()])
+    pairs = {"cosine": (channels["cosine"], whole), "coverage": (rest["coverage"], channels["coverage"])}
+    return {name: np.where(of_time, np.fmax(alone, both), both) for name, (alone, both) in pairs.items()}
 
 
 def _best_of_channels(channels: Mapping[str, np.ndarray]) -> np.ndarray:

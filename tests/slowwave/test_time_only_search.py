@@ -153,7 +153,7 @@ def test_a_time_that_nothing_fits_is_searched_in_its_days_without_its_words(word
     for month in (3, 7):
         worded.save("The pool was closed for some days.", created_at=may.replace(month=month))
     assert found(worded, "what did we decide?")[:1] == [larch]
-    assert found(worded, "what did we decide in May 2026?") == [larch]
+    assert found(worded, "what did we decide in May 2026?")[:1] == [larch]
     for month in ("July", "June"):
         nothing = worded.search(f"what did we decide in {month} 2026?")
         assert (list(nothing), nothing.abstained) == ([], True)
