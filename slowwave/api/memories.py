@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
@@ -22,6 +24,10 @@ router = APIRouter(route_class=BoundaryRoute, tags=["memories"])
 MemoryId = Annotated[str, Path(max_length=200, description="memory_id of a result or of a save.")]
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="Entries to skip (count).")]
 Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entries.")]
+OfType = Annotated[str, Query(max_length=100, description="Only memories of this type.")]
+OfTags = Annotated[
+    Sequence[str], Query(max_length=20, description="Only with this tag; repeatable.")
+]
 IfMatch = Annotated[
     str | None, Header(max_length=200, description="ETag of your read, so that no other change is lost.")
 ]
@@ -61,13 +67,16 @@ def save(
 
 
 @router.get("/v1/memories")
-def listed(request: Looks, skip: Skip = 0, limit: Limit = 20) -> Page:
+def listed(
+    request: Looks, skip: Skip = 0, limit: Limit = 20, memory_type: OfType = "", tag: OfTags = ()
+) -> Page:
     """List recent memories, newest first. A person sees id and labels of secret ones."""
-    options = BrowseOptions(STORED, limit=limit, skip=skip)
+    options = BrowseOptions(STORED, memory_type=memory_type, tags=tuple(tag), limit=limit, skip=skip)
     found, total = browse(request.memory.tenant, options, request.lists)
     marked = with_newer_values(request.memory.tenant, found)
     rows = [Listed.model_validate(row | {"status": STATES[row["state"]]}) for row in marked]
-    return Page(memories=rows, total=total, next=_next("/v1/memories", skip, limit, total))
+    following = _next("/v1/memories", skip, limit, total, memory_type=memory_type, tag=tag)
+    return Page(memories=rows, total=total, next=following)
 
 
 @router.get("/v1/memories/{memory_id}")
@@ -127,5 +136,8 @@ def history(request: Looks, memory_id: MemoryId, skip: Skip = 0, limit: Limit = 
     return Events(memory_id=memory_id, events=events, total=len(all_events), next=where)
 
 
-def _next(path: str, skip: int, limit: int, total: int) -> str | None:
-    return f"{path}?skip={skip + limit}&limit={limit}" if skip + limit < total else None
+def _next(path: str, skip: int, limit: int, total: int, **filters: str | Sequence[str]) -> str | None:
+    if skip + limit >= total:
+        return None
+    given = {name: value for name, value in filters.items() if value}
+    return f"{path}?{urlencode({'skip': skip + limit, 'limit': limit, **given}, doseq=True)}"

@@ -119,6 +119,18 @@ def test_a_correction_wants_to_have_seen_what_it_corrects(api: Api):
     assert len(api.of("GET", events["next"])["events"]) == 2
 
 
+def test_a_list_is_narrowed_by_type_and_tags_also_on_its_next_page(api: Api):
+    for number in range(3):
+        api.memory.save(f"{FERRY} Note {number}.", key=str(number), tags=["ferry", f"n{number}"])
+    api.memory.save("We keep the old lamp of the pier.", memory_type="decision")
+    first = api.of("GET", "/v1/memories?tag=ferry&limit=2")
+    second = api.of("GET", first["next"])
+    assert (first["total"], len(first["memories"]), len(second["memories"])) == (3, 2, 1)
+    assert api.of("GET", "/v1/memories?tag=ferry&tag=n1")["total"] == 1
+    decisions = api.of("GET", "/v1/memories?memory_type=decision")["memories"]
+    assert {one["memory_type"] for one in decisions} == {"decision"}
+
+
 def test_pages_of_a_list_have_everything_once(api: Api):
     for number in range(5):
         api.memory.save(f"{FERRY} Note {number} of the harbour master.", key=str(number))
