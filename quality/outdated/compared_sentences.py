@@ -114,7 +114,7 @@ class ComparedSentences:
         if self.is_other_unit and not self.former_value:
             return False
         is_same_value = bool(old.kinds) and self.has_kind and old.values == new.values
-        if is_same_value and not new.is_negated and not self.former:
+        if is_same_value and not (new.is_negated or self.former or self.is_turned):
             return False
         if new.cues and not new.cues - old.cues and (is_same_value or not self.has_kind):
             return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
-from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.question import ANY, Question
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
     DatedPassage,
@@ -54,7 +55,7 @@ def outdated_candidates(
     """
     moment = now if until is None else until
     question = Question.of(query)
-    if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
+    if until is None and not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
         return {}, {}
     unranked = FURTHER + 1
     rank = np.minimum(
@@ -78,7 +79,8 @@ def outdated_candidates(
             found = outdated_memories(question, near.of(dates, moment), more.of(dates, moment))
     likely = likely_changes(question, passages)
     if until is not None:
-        since = outdated_memories(question, near.of({}, now), more.of({}, now))
+        answered = replace(question, kinds=question.kinds or ANY)  # "did" says no more than the window
+        since = outdated_memories(answered, near.of({}, now), more.of({}, now))
         likely |= {one.following: memory for memory, one in since.items() if one.until > until}
     return found, {older: newer for older, newer in likely.items() if older not in found}
 
