@@ -46,7 +46,7 @@ def announces_change(
     pairs = [
         (old, new) for new in newer.sentences if may_replace(new)
         for old in older.sentences
-        if may_be_replaced(old) and (new.cues or old.is_provisional or is_turned(old.keys, new.keys))
+        if may_be_replaced(old) and (new.cues or old.is_provisional or is_turned(old.states, new.states))
     ]  # fmt: skip
     if not pairs:
         return False

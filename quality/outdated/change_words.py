@@ -49,7 +49,7 @@ def _tables() -> _Words:
     return _Words(named, tuple(map(frozenset, frames)), tuple(states), same)
 
 
-TABLES, FRAMES, _STATES, _SAME = _tables()
+TABLES, FRAMES, STATES, _SAME = _tables()
 FUNCTION: Final = frozenset().union(
     FUNCTION_WORDS, FOREIGN_WORDS, words("slowwave.scoring", "function"),
     TABLES["speaker"], ("up", "down", "out", "must", "from", "since", "after", "it", "it's", "that's"),
@@ -67,10 +67,9 @@ GENERIC: Final = TABLES["generic"] | {content_key(word) for word in TABLES["gene
 """Keys that name no subject."""
 ORDINALS: Final = frozenset(content_key(word) for word in TABLES["ordinal"])
 """Keys of words of a place in an order."""
-STATES: Final = tuple(frozenset(map(content_key, states)) for states in _STATES)
-"""Keys of states of which a thing has one at a time, by kind."""
-STATE_KEYS: Final = frozenset().union(*STATES)
-STATE_WORDS: Final = frozenset().union(*_STATES)
+STATE_WORDS: Final = frozenset().union(*STATES)
+"""States of which a thing has one at a time; `STATES` has them by kind."""
+STATE_KEYS: Final = frozenset(map(content_key, STATE_WORDS))
 CHANGING: Final = frozenset(
     content_key(word)
     for phrase in TABLES["verbs"] | TABLES["now"] | TABLES["provisional"]
@@ -124,8 +123,8 @@ def is_turned(older: Set[str], newer: Set[str]) -> bool:
     """Whether a newer sentence has another state than an older one: closed, not open.
 
     Args:
-        older: Keys of the older sentence.
-        newer: Keys of the newer one.
+        older: Words of the older sentence, in lower case.
+        newer: Words of the newer one.
     """
     return any(older & states and newer & states and not older & newer & states for states in STATES)
 

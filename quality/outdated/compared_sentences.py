@@ -58,7 +58,7 @@ class ComparedSentences:
     ) -> None:
         self.old, self.new = old, new
         old_keys = old.keys | old_title
-        self.is_turned = is_turned(old.keys, new.keys)
+        self.is_turned = is_turned(old.states, new.states)
         asked = question.keys - STATE_KEYS if self.is_turned else question.keys
         names = question.names | covered(asked, old.names) | covered(asked, new.names)
         self.topic = covered(asked, old_keys)

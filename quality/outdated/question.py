@@ -29,6 +29,10 @@ _NAME = re.compile(
 _FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
 _IN_TIME = re.compile(rf"\b(?:in|im|en|em|au|during)(?: mois de)? ({'|'.join(MONTH_KEYS)})\b", re.IGNORECASE)
+_PLAN_FOR = re.compile(
+    r"\b(?:the|my|our|your|any) plans? (?=(?:for|on|today|tomorrow|tonight|this|next)\b)", re.IGNORECASE
+)
+"""Asks what is going to happen, not about a plan: the plan for Saturday."""
 _SIGNS = ".,;:!?()\"'"
 _CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -260,6 +264,7 @@ def _question(text: str) -> Question:
     text = _without_value(text)
     plain = _POLITE.sub("", text, count=1)
     undated = _IN_TIME.sub(" ", plain)  # bezahlen im Dezember: the month is no subject
+    undated = _PLAN_FOR.sub(" ", undated)
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))

@@ -242,7 +242,7 @@ def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bo
 
 def _is_other_attribute(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
     """Whether a newer sentence gives another attribute, ends something else, or moves something else."""
-    is_state = old.amounts in {(), new.amounts} and is_turned(old.keys, new.keys)
+    is_state = old.amounts in {(), new.amounts} and is_turned(old.low, new.low)
     for sides in () if is_state else OPPOSED:
         first, second = (tuple(bool(side & one.low) for side in sides) for one in (old, new))
         if first in {(True, False), (False, True)} and second == first[::-1]:

@@ -13,6 +13,7 @@ from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, WEEKD
 from slowwave.quality.outdated.change_words import (
     FRAMES,
     FUNCTION,
+    STATE_WORDS,
     TABLES,
     adds,
     changes_nothing,
@@ -43,6 +44,12 @@ _SPLIT = re.compile(
     | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
     | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b)""",
     re.IGNORECASE | re.VERBOSE,
+)
+_WORKING_DAYS = re.compile(
+    r"\b(?:mon(?:days?)?(?: to | through | ?[-–] ?)fri(?:days?)?|montags? bis freitags?"
+    r"|mo\.?(?: bis | ?[-–] ?)fr"
+    r"|(?:de )?lunes a viernes|(?:du )?lundi au vendredi|(?:de )?segunda a sexta)\b",
+    re.IGNORECASE,
 )
 _HOURS: Final = frozenset({"am", "pm", "uhr", "h", "o'clock"})
 _STOPS: Final = frozenset({",", ";", ":", "to", "for", "nach", "auf", "zu", "a", "à"})
@@ -87,6 +94,7 @@ class ShortSentence:
         of_speaker: Whether it names the speaker.
         of_listener: Whether it names the listener.
         of_others: Whether it names others by a pronoun.
+        states: Words of states, such as "open".
         is_question: Whether it ends as a question.
         is_unsure: Whether it says what may happen, or that nothing has changed.
         is_more: Whether it adds to what was said before.
@@ -119,6 +127,7 @@ class ShortSentence:
     of_speaker: bool
     of_listener: bool
     of_others: bool
+    states: frozenset[str]
     is_question: bool
     is_unsure: bool
     is_more: bool
@@ -164,7 +173,7 @@ def read(text: str) -> ShortText:
 @lru_cache(maxsize=8_192)
 def sentence_of(text: str) -> ShortSentence:
     """Return what a sentence is compared by."""
-    tokens = _TOKEN.findall(text)
+    tokens = _TOKEN.findall(_WORKING_DAYS.sub("weekdays", text))
     low = [token.casefold().replace("’", "'") for token in tokens]
     keys = [_key(tokens[at], word) for at, word in enumerate(low)]
     values, kinds = _values(tokens, low)
@@ -214,6 +223,7 @@ def sentence_of(text: str) -> ShortSentence:
         of_speaker=not TABLES["speaker"].isdisjoint(low),
         of_listener=not TABLES["listener"].isdisjoint(low),
         of_others=not TABLES["others"].isdisjoint(low),
+        states=STATE_WORDS.intersection(low),
         is_question=text.rstrip().endswith("?"),
         is_unsure=is_unsure([word for word in low if word != "may"] if "date" in kinds else low)
         or changes_nothing(spaced),

@@ -51,6 +51,8 @@ CHANGES = [
      "El código de la puerta cambió a 8840."),
     ("Quand est la réunion d'équipe ?", "La réunion d'équipe est le lundi à 9 h.",
      "La réunion d'équipe a été déplacée au mardi à 14 h."),
+    ("when is the support desk open?", "The support desk is open Monday to Friday from 9:00 to 17:00 CET.",
+     "The support desk is now open from 8:00 to 18:00 on weekdays."),
     # A plan is a thing, too.
     ("who keeps the floor plan?", "The floor plan is kept by Ada.", "The floor plan is now kept by Tom."),
     ("which plan is the bakery on?", "The bakery is on the small plan.",
