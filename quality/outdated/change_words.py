@@ -95,7 +95,8 @@ _PASSING = re.compile(
 
 
 _UNSURE_PHRASES = re.compile(
-    rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))})(?!\S)"
+    rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))}"
+    r"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){1,5})? :|plan b)(?!\S)"
 )
 _WEEKDAYS = "|".join(sorted(DAY_KEYS))
 _SCHEDULED = re.compile(rf" (?:{_WEEKDAYS}|\d{{1,2}}:\d\d|\d{{1,2}} ?(?:am|pm|uhr)) ")

@@ -21,7 +21,7 @@ from slowwave.scoring.ranking.time_languages import (
 
 RELATIVE: Final = (
     "before_yesterday", "yesterday", "after_tomorrow", "tomorrow", "last_week_day", "next_week_day",
-    "last_day", "next_day", "last_week", "next_week",
+    "last_day", "next_day", "last_week", "next_week", "day_ago", "ago", "hence",
 )  # fmt: skip
 """Kinds of days and weeks relative to the text's own day, the longer expression first."""
 _STATED = set(KINDS) - {"day", "weekday", "past", "some_past", "noted_today", "noted_yesterday"}

@@ -72,6 +72,23 @@ def dates_in(text: str, saved: date | None = None) -> tuple[Window, ...]:
     return (*_dates(_beside_figures(text), saved), *relative)
 
 
+@lru_cache(maxsize=8_192)
+def is_of_other_days(text: str, saved: date, first: date, last: date) -> bool:
+    """Whether a text has a date or year, and none within some days; days relative to its own are none.
+
+    Args:
+        text: The text.
+        saved: Its own day.
+        first: Of the days.
+        last: Of the days.
+    """
+    dates = list(_dates(_beside_figures(text), saved))
+    years = [int(year[0]) for year in YEAR.finditer(text)]
+    is_within = any(since <= last and until >= first for since, until in dates)
+    is_of_year = not dates and any(first.year <= year <= last.year for year in years)
+    return bool(dates or years) and not (is_within or is_of_year)
+
+
 def _relative_days(text: str, saved: date) -> Iterator[Window]:
     folded = text.casefold()
     words = frozenset(folded.translate(_SEPARATORS).split())  # faster than `words_of`, for whole texts
@@ -85,7 +102,7 @@ def _days_of(kind: str, match: re.Match[str], text: str, language: Language, sav
     is_weekday = kind == "weekday"
     if is_weekday and (match["weekday"] in language.weekends or _has_date_beside(match, text, language)):
         return
-    for ahead in _directions(match, text, language) if is_weekday else (False,):
+    for ahead in _directions(match, text, language) if is_weekday else (kind == "hence",):
         days = window_of(kind, match.groupdict(), language, saved, ahead=ahead)
         if days is not None:
             yield days

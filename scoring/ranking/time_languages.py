@@ -130,8 +130,9 @@ class Language:
         shortest = 2 if name == "hi" else 3
         names = {word for name in (*self.months, *self.seasons, *self.decades) for word in WORD.findall(name)}
         days = {*self.weekdays, *self.short_weekdays}
-        names |= days.union((f"{day}s" for day in days), keywords(self.units), keywords(self.feasts))
-        self.keys = {word for word in words if len(word) >= shortest or word in _SHORT_KEYS} | names
+        self.names = frozenset(names.union(days, (f"{day}s" for day in days), keywords(self.feasts)))
+        long = {word for word in words if len(word) >= shortest or word in _SHORT_KEYS}
+        self.keys = long.union(self.names, keywords(self.units))
         self.noting = frozenset(self.listed("noting"))
         self.of_words = self.noting.union(self.listed("of")).difference(self.listed("behind"))
         self.asking = self.noting | frozenset(self.listed("asking"))

@@ -35,7 +35,8 @@ class _Vocabulary:
         self.noting = language.noting
         self.single = frozenset(language.listed("single"))
         self.of_notes = language.noting.difference(language.listed("happening"))
-        self.coming = frozenset(language.listed("coming"))
+        self.looking_ahead = frozenset(language.listed("coming"))
+        self.coming = self.looking_ahead.union(language.listed("of"))
         self.all = language.asking
         # A word that is neither here nor in an expression of time is a subject.
         of_time = {word for form in language.every_form() for word in WORD.findall(form)}
@@ -119,15 +120,18 @@ class _Vocabulary:
         after = re.search(rf"(?<!\w){re.escape(order)} {re.escape(word)}(?!\w)\W*(\w*)", text)
         return after is not None and (not after[1] or after[1] in self.linking | self.known)
 
-    def rest(self, text: str) -> frozenset[str] | None:
+    def rest(self, text: str, *, coming: bool = False) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others.
 
-        Words for what is to come are listed ones, too.
+        Args:
+            text: As of `plain`.
+            coming: Whether words for what is to come are listed ones, too.
         """
         if not self.language.unspaced:
             words = frozenset(WORD.findall(text))
             has_digit = any(letter.isdigit() for letter in text)
-            return words if words <= self.all | self.coming and not has_digit else None
+            listed = self.all | self.coming if coming else self.all
+            return words if words <= listed and not has_digit else None
         text, found = self._unlisted(text)
         return None if _LETTER.search(text) else found
 
@@ -159,7 +163,8 @@ def time_only(question: str, as_of: datetime) -> TimeWords | None:
 def coming_only(question: str, as_of: datetime) -> TimeWords | None:
     """Return the days of a question that asks only what they bring; else None: `what is due next week?`.
 
-    They end today or later. Unless all are to come, it has a word for that.
+    They end today or later. Unless all are to come, it has a word for that. A label in the plural narrows it:
+    `which tickets are due next week?`.
 
     Args:
         question: Text of the query.
@@ -249,19 +254,28 @@ def _coming_only(question: str, today: date) -> TimeWords | None:
     text = plain(question)
     words = frozenset(WORD.findall(text))
     for vocabulary in _vocabularies():
-        if not vocabulary.coming or not words <= vocabulary.known | vocabulary.coming:
+        if not vocabulary.looking_ahead or not words <= vocabulary.known | vocabulary.coming:
             continue
-        asked, rest = _time_and_rest(vocabulary, text, today, coming=not words.isdisjoint(vocabulary.coming))
-        if asked is None or asked.order or asked.since is None or rest is None:
+        _, past, _ = vocabulary.language.tenses
+        asked, rest = _time_and_rest(vocabulary, text, today, coming=True)
+        if past.search(text) or asked is None or asked.order or asked.since is None or rest is None:
             continue
         last = asked.until or date.max
-        if asked.since > today or (last >= today and not rest.isdisjoint(vocabulary.coming)):
-            return asked._replace(until=last)
-    return None
+        is_asked = asked.since == today < last or not rest.isdisjoint(vocabulary.looking_ahead)
+        if asked.since > today or (last >= today and is_asked):
+            return asked._replace(since=max(asked.since, today), until=last)
+    label = _labelled(question, today, coming=True)
+    is_to_come = label is not None and label.plural and label.since is not None and label.since > today
+    return label if is_to_come else None
 
 
-@lru_cache(maxsize=256)
 def _label_only(question: str, today: date) -> TimeWords | None:
+    label = _labelled(question, today)
+    return label if label is not None and (label.since is None or label.since <= today) else None
+
+
+@lru_cache(maxsize=512)
+def _labelled(question: str, today: date, *, coming: bool = False) -> TimeWords | None:
     text = plain(question)
     words = frozenset(WORD.findall(text))
     if any(words <= vocabulary.known for vocabulary in _vocabularies()):
@@ -270,13 +284,14 @@ def _label_only(question: str, today: date) -> TimeWords | None:
     for vocabulary in _vocabularies():
         # Decisions that we made: words that link count as listed where the label is not alone otherwise.
         linking = frozenset() if vocabulary.label_in(words) else vocabulary.linking
+        linking |= vocabulary.coming if coming else frozenset()
         if not (label := vocabulary.label_in(words - linking)):
             continue
         without, is_word = _masked(text, [label])
         without, _ = _masked(without, linking & words)
-        asked, rest = _time_and_rest(vocabulary, without, today)
+        asked, rest = _time_and_rest(vocabulary, without, today, coming=coming)
         asked = asked or TimeWords("", until=today)
-        if is_word and rest is not None and (asked.since is None or asked.since <= today):
+        if is_word and rest is not None:
             plural = vocabulary.is_plural(label)
             most = asked.most or int(bool(asked.order) and not plural)  # my last decision
             found.append(asked._replace(labels=vocabulary.labels_of(label), plural=plural, most=most))
@@ -343,8 +358,9 @@ def _time_and_rest(
     """Return the days or the order that a text asks for, and its listed words; None if it has others."""
     language = vocabulary.language
     uncounted, count = vocabulary.without_count(text)
+    looks_ahead = coming and not vocabulary.looking_ahead.isdisjoint(WORD.findall(text))
     window = window_asked(
-        uncounted, language, today, day_first=language.name != "en", alone=True, coming=coming
+        uncounted, language, today, day_first=language.name != "en", alone=True, coming=looks_ahead
     )
     if window is not None and window.since is None:
         window = None
@@ -354,5 +370,5 @@ def _time_and_rest(
     if window:
         asked = window._replace(order=order.order if order else window.order)
     left = left.replace(order.words, " ", 1) if order else left
-    rest = vocabulary.rest(left.replace(_LABEL, " "))
+    rest = vocabulary.rest(left.replace(_LABEL, " "), coming=coming)
     return asked and asked._replace(most=count), rest

@@ -73,7 +73,7 @@ def without_expression(question: str, asked: TimeWords) -> str:
 
 
 def is_dated(asked: TimeWords) -> bool:
-    """Whether a time is named by figures or a month, as texts name it, too.
+    """Whether a time is named by figures, a month or a day, as texts name it, too.
 
     `Last week` is another one in each text.
 
@@ -81,8 +81,8 @@ def is_dated(asked: TimeWords) -> bool:
         asked: As of `time_words`.
     """
     words = words_of(asked.words)
-    has_month = any(not words.isdisjoint(language.months) for language in languages_known())
-    return has_month or any(letter.isdigit() for letter in asked.words)
+    is_named = any(not words.isdisjoint(language.names) for language in languages_known())
+    return is_named or any(letter.isdigit() for letter in asked.words)
 
 
 def languages_of(text: str, words: frozenset[str]) -> list[Language]:

@@ -25,9 +25,7 @@ MemoryId = Annotated[str, Path(max_length=200, description="memory_id of a resul
 Skip = Annotated[int, Query(ge=0, le=1_000_000, description="Entries to skip (count).")]
 Limit = Annotated[int, Query(ge=1, le=100, description="Maximum number of entries.")]
 OfType = Annotated[str, Query(max_length=100, description="Only memories of this type.")]
-OfTags = Annotated[
-    Sequence[str], Query(max_length=20, description="Only with this tag; repeatable.")
-]
+OfTags = Annotated[Sequence[str], Query(max_length=20, description="Only with this tag; repeatable.")]
 IfMatch = Annotated[
     str | None, Header(max_length=200, description="ETag of your read, so that no other change is lost.")
 ]

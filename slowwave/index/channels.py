@@ -58,14 +58,15 @@ class Channels(Protocol[H]):
     def waits(self) -> bool:
         """Return whether results come from a disk, so that other work can run meanwhile."""
 
-    def full_text(self, query: str, where: str, size: int, visible: str = "", bounded_by: str = "") -> H:
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> H:
         """Return the best chunks by words (BM25) that pass a condition.
-
-        The bound that scales the scores is that of the words of `bounded_by`; empty: of the query.
 
         Words are counted in the chunks that a caller may see (condition `visible`; empty: all), so scores
         tell nothing of others.
         """
+
+    def bound_of(self, query: str, visible: str = "") -> float:
+        """Return the BM25 that no chunk exceeds for a query; for `visible` see `full_text`."""
 
     def nearest(self, vector: Vector, where: str, size: int) -> H:
         """Return the chunks nearest to a query vector; none for a zero vector."""

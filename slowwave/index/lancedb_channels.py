@@ -55,9 +55,7 @@ class TableChannels:
         index = store.get_meta("vector_index")
         self._probes = index["probes"] if index else PROBES
 
-    def full_text(
-        self, query: str, where: str, size: int, visible: str = "", bounded_by: str = ""
-    ) -> TableHits:
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> TableHits:
         """See `Channels`; the rarity of a word is that in the whole table."""
         in_pieces = needs_pieces(query)
         asked = _with_pieces(query) if in_pieces else query
@@ -65,11 +63,11 @@ class TableChannels:
         with observe_query("full_text_search", "chunks") as observation:
             rows = search.where(where).limit(size).select([*SHOWN, "vector", "_score"]).to_arrow()
             observation.set(rows=rows.num_rows)
-        return TableHits(rows, self._bound(bounded_by or query, visible or self._in_namespace))
+        return TableHits(rows, self.bound_of(query, visible))
 
-    def _bound(self, query: str, among: str) -> float:
-        """Return an upper bound of the scores of rows for a query (`Bm25.scores`)."""
-        best = self._best.of("chunks")
+    def bound_of(self, query: str, visible: str = "") -> float:
+        """See `Channels`."""
+        best, among = self._best.of("chunks"), visible or self._in_namespace
         words = Counter([*query_words(query), *(pieces(query) if needs_pieces(query) else ())])
         for word in words:
             if (among, word) not in best:

@@ -136,23 +136,23 @@ class Snapshot:
 
     # -- channels --------------------------------------------------------------------------------
 
-    def full_text(
-        self, query: str, where: str, size: int, visible: str = "", bounded_by: str = ""
-    ) -> SnapshotHits:
+    def full_text(self, query: str, where: str, size: int, visible: str = "") -> SnapshotHits:
         """See `Channels`."""
         terms = self.vocabulary.of_query(query, self.table, in_pieces=needs_pieces(query))
         words = self._words_among(visible)
         if len(self) >= MANY and not terms.pieces:  # of many pieces of similar weight, none is skipped
             weights, bound = words.said(*terms)
-            hits = self._best(*maxscore_rows(words, weights, self.passing(where), size), size)
-        else:
-            scores, bound = words.scores(*terms)
-            rows = np.flatnonzero((scores > 0) & self.passing(where))
-            hits = self._best(rows, scores[rows], size)
-        if bounded_by:
-            of_bound = self.vocabulary.of_query(bounded_by, self.table, in_pieces=needs_pieces(bounded_by))
-            _, bound = words.said(*of_bound)
-        return replace(hits, bound=bound)
+            return replace(
+                self._best(*maxscore_rows(words, weights, self.passing(where), size), size), bound=bound
+            )
+        scores, bound = words.scores(*terms)
+        rows = np.flatnonzero((scores > 0) & self.passing(where))
+        return replace(self._best(rows, scores[rows], size), bound=bound)
+
+    def bound_of(self, query: str, visible: str = "") -> float:
+        """See `Channels`."""
+        terms = self.vocabulary.of_query(query, self.table, in_pieces=needs_pieces(query))
+        return self._words_among(visible).said(*terms)[1]
 
     def _words_among(self, visible: str) -> Bm25:
         """Return the scorer whose statistics are those of the rows that pass a condition."""

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
 
 import numpy as np
 import pyarrow as pa
 
 from slowwave.index.channels import DIGITS
-from slowwave.scoring.ranking.text_times import time_shares
+from slowwave.scoring.ranking.text_times import is_of_other_days, time_shares
 from slowwave.scoring.ranking.time_spans import TimeWords
 from slowwave.scoring.ranking.time_words import is_dated, without_expression
 from slowwave.scoring.ranking.words import stems
 from slowwave.store.frames import column_values
+
+_STATE = re.compile(
+    r"\b(?:is|are|was|were|who's|ist|sind|war|waren|es|son|era|eran|est|sont|était|étaient|são|foi|eram)\b",
+    re.IGNORECASE,
+)
+_EVENT = re.compile(
+    r"\b(?:did|do|does|has|have|had|happen\w*|hat|haben|habe|hatte\w*|passier\w*|ha|han|hemos|pasó|a-t-il|avons)\b",
+    re.IGNORECASE,
+)
 
 
 def without_time(query: str, asked: TimeWords | None) -> str:
@@ -27,7 +38,7 @@ def without_time(query: str, asked: TimeWords | None) -> str:
     if asked is None or asked.since is None:
         return query
     rest = without_expression(query, asked)
-    return rest if stems(rest) else query
+    return rest if any(len(stem) > 1 for stem in stems(rest)) else query  # "what's" leaves an s
 
 
 def for_full_text(query: str, asked: TimeWords | None) -> str:
@@ -38,6 +49,52 @@ def for_full_text(query: str, asked: TimeWords | None) -> str:
         asked: Its time; None without one.
     """
     return query if asked is not None and is_dated(asked) else without_time(query, asked)
+
+
+def answers_time(
+    asked: TimeWords, query: str, rows: pa.Table, times: Mapping[str, float], read: np.ndarray
+) -> np.ndarray:
+    """Return whether each candidate may answer a question about a window, (n,).
+
+    One of that time does. So does an earlier one whose text has no other date, if the question asks what was
+    so: a state lasts.
+
+    Args:
+        asked: Window of the question.
+        query: Text of the query.
+        rows: Candidates.
+        times: As of `shares_by_memory`.
+        read: Rows whose texts are read for dates.
+    """
+    of_time = np.array([times.get(name, 0.0) >= 1.0 for name in rows.column("memory_id").to_pylist()])
+    if _STATE.search(query) is None or _EVENT.search(query) is not None:
+        return of_time
+    first, last = asked.since or date.min, asked.until or date.max
+    days, texts = (rows.column(name).take(pa.array(read)) for name in ("created_at", "text"))
+    for at, moment, text in zip(read.tolist(), column_values(days), texts.to_pylist(), strict=True):
+        day = moment.date()
+        of_time[at] |= day <= last and not is_of_other_days(text, day, first, last)
+    return of_time
+
+
+def with_rest(
+    channels: Mapping[str, np.ndarray], of_time: np.ndarray, whole: np.ndarray, rest: np.ndarray, wider: float
+) -> dict[str, np.ndarray]:
+    """Return the channels of a question with a window: of its other words for what is of that time.
+
+    Args:
+        channels: Of the candidates; the cosine is that to the question without its window.
+        of_time: (n,) whether a candidate is compared with the rest of the question alone.
+        whole: (n,) cosine to all of the question.
+        rest: (n,) coverage of the question without its window.
+        wider: Bound of BM25 of all words by that of the rest (ratio).
+    """
+    cosine, coverage, bm25 = (channels[name] for name in ("cosine", "coverage", "bm25"))
+    return {
+        "cosine": np.where(of_time, np.fmax(cosine, whole), whole),
+        "coverage": np.where(of_time, np.fmax(coverage, rest), coverage),
+        "bm25": np.round(np.where(of_time, bm25 * wider, bm25), DIGITS),
+    }
 
 
 def end_of_past(asked: TimeWords | None, now: datetime | None) -> datetime | None:

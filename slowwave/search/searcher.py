@@ -37,7 +37,14 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave.search.asked_time import end_of_past, for_full_text, shares_by_memory, without_time
+from slowwave.search.asked_time import (
+    answers_time,
+    end_of_past,
+    for_full_text,
+    shares_by_memory,
+    with_rest,
+    without_time,
+)
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
@@ -130,16 +137,18 @@ class Searcher:
         asked_time = None if now is None else time_words(query, now)
         asked = without_time(query, asked_time)
         said = for_full_text(query, asked_time)
-        text = ask(_full_text, chunks, said, where, size, visible, asked)
+        text = ask(_full_text, chunks, said, where, size, visible)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
         learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
         share_future = ask(knows, self._embedder, query)
         with span("slowwave.search.embed"):
-            vector = self._embedder.embed_query(asked).astype(np.float32, copy=False)
+            whole = vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
+            if asked != query:
+                vector = self._embedder.embed_query(asked).astype(np.float32, copy=False)
         embedded = time.perf_counter()
-        question = self._question(query, vector if asked == query else None)
+        question = self._question(query, whole)
         led = {} if now is None else self._knowledge.led(namespace, question, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
@@ -164,9 +173,13 @@ class Searcher:
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
         channels |= _words(query, channels, texts, titles)
-        if asked != query:
-            whole = chunks.merged(nearest, text.result(), others, question).channels["cosine"]
-            channels |= _answering_rest(times, channels, whole, _words(asked, channels, texts, titles), shown)
+        if asked_time is not None and asked != query:
+            near = chunks.merged(nearest, text.result(), others, whole).channels["cosine"]
+            rest = _words(asked, channels, texts, titles)["coverage"]
+            channels["bm25_bound"] = round(chunks.bound_of(query, visible), DIGITS)
+            wider = channels["bm25_bound"] / (chunks.bound_of(asked, visible) or 1.0)
+            of_time = answers_time(asked_time, query, shown, times, _best_of_channels(channels))
+            channels |= with_rest(channels, of_time, near, rest, max(wider, 1.0))
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
@@ -231,10 +244,10 @@ class Searcher:
             pairs,
         )
 
-    def _question(self, query: str, vector: np.ndarray | None) -> np.ndarray:
+    def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
         """Return the vector for past questions: of the normalised query, as they are stored."""
         plain = normalised_query(query)
-        if vector is not None and (plain == query or not profile(self._embedder.name).cased):
+        if plain == query or not profile(self._embedder.name).cased:
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
@@ -284,9 +297,9 @@ def _searcher(space: Workspace) -> Searcher:
     return Searcher(channels_in(space), space.embedder, signals_in(space), learned_boost(space))
 
 
-def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible: str, asked: str) -> Any:  # noqa: ANN401 - hits
+def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible: str) -> Any:  # noqa: ANN401 - hits
     with span("slowwave.search.text"):
-        return chunks.full_text(query, where, size, visible, asked)
+        return chunks.full_text(query, where, size, visible)
 
 
 def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[str]:
@@ -319,27 +332,6 @@ def _words(
     covered[looked] = coverage(query_stems, [texts[at] for at in looked.tolist()])
     title = title_share(text_stems(query), titles)
     return {"title": np.round(title, DIGITS), "coverage": np.round(covered, DIGITS)}
-
-
-def _answering_rest(
-    times: Mapping[str, float],
-    channels: Mapping[str, np.ndarray],
-    whole: np.ndarray,
-    rest: Mapping[str, np.ndarray],
-    shown: pa.Table,
-) -> dict[str, np.ndarray]:
-    """Return cosine and coverage: of the question without its window for what is of the time, else of all.
-
-    Args:
-        times: Share of memories that answer the time.
-        channels: Of the candidates, with the cosine to the question without its window.
-        whole: (n,) cosine to all of the question.
-        rest: Word overlap of the question without its window.
-        shown: Columns of the candidates.
-    """
-    of_time = np.array([times.get(memory, 0.0) >= 1.0 for memory in shown.column("memory_id").to_pylist()])
-    pairs = {"cosine": (channels["cosine"], whole), "coverage": (rest["coverage"], channels["coverage"])}
-    return {name: np.where(of_time, np.fmax(alone, both), both) for name, (alone, both) in pairs.items()}
 
 
 def _best_of_channels(channels: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -138,11 +138,13 @@ class _Asking:
     def of_coming(self, asked: TimeWords, found: SearchCandidates) -> SearchCandidates | None:
         """Return the memories whose text has a date in the days, the first date first."""
         first, last = asked.since or date.min, asked.until or date.max
-        columns = ["memory_id", "chunk_id", "created_at", "text"]
+        columns = ["memory_id", "chunk_id", "created_at", "text", *_LABELS]
         dated: list[tuple[date, int, str, str]] = []
         by_days = replace(self, size=_OF_DAYS * self.size).look(words_of_days(first, last), self.filters)
         for looked in (found, by_days):
             for row in looked.shown.select(columns).to_pylist():
+                if asked.labels and _names_of(row).isdisjoint(asked.labels):
+                    continue
                 for since, until in dates_in(row["text"], row["created_at"].astimezone(UTC).date()):
                     if since <= last and until >= first:
                         day, width = max(since, first), (until - since).days

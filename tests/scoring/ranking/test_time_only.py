@@ -257,7 +257,7 @@ def test_what_has_no_plural_or_no_short_subject_has_no_label_with_a_subject(ques
     assert not any({"decision", "crane"} & {*asked.labels} for asked, _ in found)
 
 
-WEEK = (date(2026, 3, 9), date(2026, 3, 15))
+REST_OF_WEEK = (TODAY, date(2026, 3, 15))
 NEXT_WEEK = (date(2026, 3, 16), date(2026, 3, 22))
 TOMORROW = (date(2026, 3, 14),) * 2
 
@@ -266,7 +266,7 @@ TOMORROW = (date(2026, 3, 14),) * 2
     ("question", "days"),
     [
         ("What is due next week?", NEXT_WEEK),
-        ("What's coming up this week?", WEEK),
+        ("What's coming up this week?", REST_OF_WEEK),
         ("anything planned for next week?", NEXT_WEEK),
         ("what do I have tomorrow?", TOMORROW),
         ("Anything due tomorrow?", TOMORROW),
@@ -274,12 +274,18 @@ TOMORROW = (date(2026, 3, 14),) * 2
         ("what is due in the next 2 weeks?", (TODAY, date(2026, 3, 27))),
         ("what is due until Monday?", (TODAY, date(2026, 3, 16))),
         ("Was steht nächste Woche an?", NEXT_WEEK),
-        ("Was steht diese Woche an?", WEEK),
+        ("Was steht diese Woche an?", REST_OF_WEEK),
         ("Was ist morgen fällig?", TOMORROW),
         ("¿Qué tengo mañana?", TOMORROW),
         ("Qu'est-ce qui est prévu demain ?", TOMORROW),
         ("O que tenho amanhã?", TOMORROW),
+        ("what do I have to do by Monday?", (TODAY, date(2026, 3, 16))),
+        ("is there anything promised for 16 March?", (date(2026, 3, 16),) * 2),
+        ("callbacks next week", NEXT_WEEK),
+        ("Which tickets are due tomorrow?", TOMORROW),
+        ("Termine nächste Woche", NEXT_WEEK),
         ("What is due?", None),
+        ("tickets from August", None),
         ("What was due on Monday?", None),
         ("what did I note this week?", None),
         ("what's new this week?", None),
