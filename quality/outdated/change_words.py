@@ -19,7 +19,7 @@ _ENDING = 3  # letters by which the longer one may be longer
 
 
 class _Words(NamedTuple):
-    """Lists of words by name, kinds of attribute and of states, and keys of words of one attribute."""
+    """Lists of words: by name, by kind of attribute, by kind of state, and keys of like words."""
 
     lists: dict[str, frozenset[str]]
     frames: tuple[frozenset[str], ...]

@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def announces(text: str) -> bool:
-    """Whether a text has a word of change or of a state, or expects a change."""
+    """Whether a text has a word of change or state, or expects a change."""
     found = _PLAIN.findall(text.casefold().replace("’", "'"))
     if not _TRIGGERS.isdisjoint(found):
         return True

@@ -173,7 +173,7 @@ def first_newer(
 
 
 def may_be_replaced(text: str) -> bool:
-    """Whether a passage has something that a newer one may replace: a value, or that it is a short note."""
+    """Whether a newer passage may replace one: it has a value or is a short note."""
     return is_note(text) or bool(sentences_with_values(text))
 
 
@@ -193,13 +193,12 @@ def _following(
 ) -> dict[str, DatedPassage]:
     """Return the first passage that replaces something, by the older memory; `of` is one of these, or all."""
     following = _replaced_values(question, passages, further, of)
-    short, lower = ([passage for passage in found if is_note(passage.text)] for found in (passages, further))
+    short, lower = ([one for one in found if is_note(one.text)] for found in (passages, further))
     notes = {passage.memory_id: passage for passage in short}
     following = {
-        memory: newer
-        for memory, newer in following.items()
+        memory: newer for memory, newer in following.items()
         if not (memory in notes and _are_apart(question, notes[memory], newer))
-    }
+    }  # fmt: skip
     for memory, newer in _announced_changes(question, short, lower, of).items():
         if memory not in following or order_in_time(newer) < order_in_time(following[memory]):
             following[memory] = newer

@@ -30,7 +30,10 @@ _STAMP = re.compile(r"\s*(?:\[[^\]\n]{1,60}\]|\([^)\n]{1,60}\)|(?:19|20)\d\d-\d\
 
 
 class _Form(NamedTuple):
-    """Form of a relative day, with the words or parts of words of which its texts have one."""
+    """Form of a relative day.
+
+    A text with it has one of the words, or one of the parts of words.
+    """
 
     kind: str
     pattern: re.Pattern[str]

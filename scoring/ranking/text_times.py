@@ -181,7 +181,7 @@ def _are_linked(text: str, earlier: _Dated, later: _Dated) -> bool:
 
 
 def _with_day(dated: _Dated, day: int, *, first: bool) -> tuple[Window, ...]:
-    """Return the days from another day of the month to a date, or from it to another day."""
+    """Return the days between a date and another day of its month."""
     found = []
     for window in dated.windows:
         with suppress(ValueError):
@@ -262,7 +262,7 @@ def _is_within(match: re.Match[str], other: re.Match[str]) -> bool:
 
 
 def words_of_days(first: date, last: date) -> str:
-    """Return words of which a text with a date of some days is likely to have one, as a query.
+    """Return words for some days, as a query for texts with such a date.
 
     Args:
         first: Of the days; of many, the words are those of the first `_DAYS_ASKED`.

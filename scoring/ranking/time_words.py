@@ -73,9 +73,9 @@ def without_expression(question: str, asked: TimeWords) -> str:
 
 
 def is_dated(asked: TimeWords) -> bool:
-    """Whether a time is named by figures, a month or a day, as texts name it, too.
+    """Whether a time is named by figures, a month or a day.
 
-    `Last week` is another one in each text.
+    So texts name it, too; `last week` is another one in each text.
 
     Args:
         asked: As of `time_words`.
