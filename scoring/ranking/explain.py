@@ -135,7 +135,9 @@ class ScoreExplainer:
             votes += " on questions like this" if of_question else ""
             rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
         if term["update"]:
-            rows.append(Contribution("outdated", "text", "newer word on the same thing", term["update"]))
+            asks_time = max(self._candidates.times.values(), default=0.0) >= 1.0
+            why = "value of the time that is asked for" if asks_time else "newer word on the same thing"
+            rows.append(Contribution("outdated", "text", why, term["update"]))
         if term["clamp"]:
             rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))
         return tuple(rows)

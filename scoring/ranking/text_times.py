@@ -37,17 +37,22 @@ _DATE_BESIDE = 16  # characters beside a weekday in which its date stands
 _DAY_AND_MONTH = re.compile(r"\d[./-]\d")
 _SEPARATORS = str.maketrans(dict.fromkeys(',.;:!?¿¡()[]"*“”？。、؟،/–—0123456789', " "))
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n|[。！？]")
-_THE = "(?:the |den |dem |el |le |o )?"
-_TO = rf"\s*(?:to|until|till|through|bis(?: zum)?|al?|hasta(?: el)?|au|à|ao|até|-|–|—)\s*{_THE}"
+_THE = "(?:the |den |dem |el |le |o )?(?:[^\\W\\d_]+(?:day|tag|woch|abend),? )?"
+_TO = rf",?\s*(?:to|until|till|through|bis(?: zum)?|al?|hasta(?: el)?|au|à|ao|até|-|–|—)\s*{_THE}"
 _LINK = re.compile(_TO)
 _AND = re.compile(rf" (?:and|und|y|et|e) {_THE}")
 _BETWEEN = re.compile(rf"\b(?:between|zwischen|entre) {_THE}\Z")
 _FIRST_DAY = re.compile(rf"(?<![\d.:/-])(\d\d?)(?:st|nd|rd|th|\.)?{_TO}\Z")
+_BETWEEN_DAYS = re.compile(
+    rf"\b(?:between|zwischen|entre) {_THE}(\d\d?)(?:st|nd|rd|th|\.)? (?:and|und|y|et|e) {_THE}\Z"
+)
 _LAST_DAY = re.compile(rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?(?![\d.:%/-]|\s?(?:[ap]m|uhr|h)\b)")
 _WEEK_OF = re.compile(
     r"(?:week (?:of|from|beginning|starting)|woche (?:vom|ab|des)|semana del?|semaine du)"
     r" (?:the |monday,? )?\Z"
 )
+_COUNTED_DAYS = frozenset({"ago", "day_ago", "hence"})
+_WEEK = timedelta(days=DAYS_OF_WEEK)
 _LONGEST_RANGE = timedelta(days=366)
 _VERBS = frozenset({"may", "march", "mar"})
 SAYS_WHEN = 1 / 3
@@ -72,23 +77,6 @@ def dates_in(text: str, saved: date | None = None) -> tuple[Window, ...]:
     return (*_dates(_beside_figures(text), saved), *relative)
 
 
-@lru_cache(maxsize=8_192)
-def is_of_other_days(text: str, saved: date, first: date, last: date) -> bool:
-    """Whether a text has a date or year, and none within some days; days relative to its own are none.
-
-    Args:
-        text: The text.
-        saved: Its own day.
-        first: Of the days.
-        last: Of the days.
-    """
-    dates = list(_dates(_beside_figures(text), saved))
-    years = [int(year[0]) for year in YEAR.finditer(text)]
-    is_within = any(since <= last and until >= first for since, until in dates)
-    is_of_year = not dates and any(first.year <= year <= last.year for year in years)
-    return bool(dates or years) and not (is_within or is_of_year)
-
-
 def _relative_days(text: str, saved: date) -> Iterator[Window]:
     folded = text.casefold()
     words = frozenset(folded.translate(_SEPARATORS).split())  # faster than `words_of`, for whole texts
@@ -104,8 +92,15 @@ def _days_of(kind: str, match: re.Match[str], text: str, language: Language, sav
         return
     for ahead in _directions(match, text, language) if is_weekday else (kind == "hence",):
         days = window_of(kind, match.groupdict(), language, saved, ahead=ahead)
+        if days is not None and kind in _COUNTED_DAYS:
+            days = _middle(days) if days[1] - days[0] < _WEEK else None  # in a month is no day
         if days is not None:
             yield days
+
+
+def _middle(days: Window) -> Window:
+    day = days[0] + (days[1] - days[0]) // 2
+    return day, day
 
 
 def _has_date_beside(match: re.Match[str], text: str, language: Language) -> bool:
@@ -164,7 +159,7 @@ def _range_of(text: str, earlier: _Dated | None, later: _Dated) -> tuple[Window,
     if earlier is not None and _are_linked(text, earlier, later):
         pairs = ((first, last) for (first, _) in earlier.windows for (_, last) in later.windows)
         return tuple(pair for pair in pairs if timedelta() < pair[1] - pair[0] < _LONGEST_RANGE)
-    if (day := _FIRST_DAY.search(before)) is not None:
+    if (day := _FIRST_DAY.search(before) or _BETWEEN_DAYS.search(before)) is not None:
         return _with_day(later, int(day[1]), first=True)
     if (day := _LAST_DAY.match(text, later.end)) is not None:
         return _with_day(later, int(day[1]), first=False)

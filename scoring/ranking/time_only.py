@@ -265,8 +265,13 @@ def _coming_only(question: str, today: date) -> TimeWords | None:
         if asked.since > today or (last >= today and is_asked):
             return asked._replace(since=max(asked.since, today), until=last)
     label = _labelled(question, today, coming=True)
-    is_to_come = label is not None and label.plural and label.since is not None and label.since > today
-    return label if is_to_come else None
+    if label is None or not label.plural or label.since is None or (label.until or date.max) < today:
+        return None
+    looks_ahead = any(not words.isdisjoint(vocabulary.looking_ahead) for vocabulary in _vocabularies())
+    is_to_come = label.since > today or looks_ahead
+    return (
+        label._replace(since=max(label.since, today), until=label.until or date.max) if is_to_come else None
+    )
 
 
 def _label_only(question: str, today: date) -> TimeWords | None:
@@ -284,8 +289,8 @@ def _labelled(question: str, today: date, *, coming: bool = False) -> TimeWords 
     for vocabulary in _vocabularies():
         # Decisions that we made: words that link count as listed where the label is not alone otherwise.
         linking = frozenset() if vocabulary.label_in(words) else vocabulary.linking
-        linking |= vocabulary.coming if coming else frozenset()
-        if not (label := vocabulary.label_in(words - linking)):
+        expected = vocabulary.coming if coming else frozenset()
+        if not (label := vocabulary.label_in(words - linking - expected)):
             continue
         without, is_word = _masked(text, [label])
         without, _ = _masked(without, linking & words)

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from datetime import date, datetime
+from collections.abc import Collection, Mapping
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
 
 from slowwave.index.channels import DIGITS
-from slowwave.scoring.ranking.text_times import is_of_other_days, time_shares
+from slowwave.scoring.ranking.text_times import time_shares
 from slowwave.scoring.ranking.time_spans import TimeWords
 from slowwave.scoring.ranking.time_words import is_dated, without_expression
 from slowwave.scoring.ranking.words import stems
 from slowwave.store.frames import column_values
-
-_STATE = re.compile(
-    r"\b(?:is|are|was|were|who's|ist|sind|war|waren|es|son|era|eran|est|sont|était|étaient|são|foi|eram)\b",
-    re.IGNORECASE,
-)
-_EVENT = re.compile(
-    r"\b(?:did|do|does|has|have|had|happen\w*|hat|haben|habe|hatte\w*|passier\w*|ha|han|hemos|pasó|a-t-il|avons)\b",
-    re.IGNORECASE,
-)
 
 
 def without_time(query: str, asked: TimeWords | None) -> str:
@@ -51,30 +41,16 @@ def for_full_text(query: str, asked: TimeWords | None) -> str:
     return query if asked is not None and is_dated(asked) else without_time(query, asked)
 
 
-def answers_time(
-    asked: TimeWords, query: str, rows: pa.Table, times: Mapping[str, float], read: np.ndarray
-) -> np.ndarray:
-    """Return whether each candidate may answer a question about a window, (n,).
-
-    One of that time does. So does an earlier one whose text has no other date, if the question asks what was
-    so: a state lasts.
+def of_asked_time(rows: pa.Table, times: Mapping[str, float], held: Collection[str]) -> np.ndarray:
+    """Return which candidates are of the window that is asked for, (n,).
 
     Args:
-        asked: Window of the question.
-        query: Text of the query.
         rows: Candidates.
         times: As of `shares_by_memory`.
-        read: Rows whose texts are read for dates.
+        held: Memories that are known to have held then.
     """
-    of_time = np.array([times.get(name, 0.0) >= 1.0 for name in rows.column("memory_id").to_pylist()])
-    if _STATE.search(query) is None or _EVENT.search(query) is not None:
-        return of_time
-    first, last = asked.since or date.min, asked.until or date.max
-    days, texts = (rows.column(name).take(pa.array(read)) for name in ("created_at", "text"))
-    for at, moment, text in zip(read.tolist(), column_values(days), texts.to_pylist(), strict=True):
-        day = moment.date()
-        of_time[at] |= day <= last and not is_of_other_days(text, day, first, last)
-    return of_time
+    ids = rows.column("memory_id").to_pylist()
+    return np.array([times.get(memory, 0.0) >= 1.0 or memory in held for memory in ids], dtype=bool)
 
 
 def with_rest(
@@ -90,10 +66,11 @@ def with_rest(
         wider: Bound of BM25 of all words by that of the rest (ratio).
     """
     cosine, coverage, bm25 = (channels[name] for name in ("cosine", "coverage", "bm25"))
+    scale = 1.0 + (wider - 1.0) * rest  # "in October" alone answers no question about the rent
     return {
         "cosine": np.where(of_time, np.fmax(cosine, whole), whole),
         "coverage": np.where(of_time, np.fmax(coverage, rest), coverage),
-        "bm25": np.round(np.where(of_time, bm25 * wider, bm25), DIGITS),
+        "bm25": np.round(np.where(of_time, bm25 * scale, bm25), DIGITS),
     }
 
 

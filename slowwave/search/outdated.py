@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,20 @@ FURTHER = 50  # best chunks of each channel that may say that a value changed (c
 _COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at", "ordinal")
 
 
+class OutdatedValues(NamedTuple):
+    """Outdated values among the candidates of a search.
+
+    Attributes:
+        certain: Newer memories, by the older one.
+        likely: The memory that goes before each, without a mark.
+        held: Memories whose value held in the past time that is asked for, and was replaced later.
+    """
+
+    certain: dict[str, Outdated]
+    likely: dict[str, str]
+    held: frozenset[str] = frozenset()
+
+
 def outdated_candidates(
     query: str,
     vector_rank: np.ndarray,
@@ -37,8 +52,8 @@ def outdated_candidates(
     now: datetime | None,
     first_texts: Callable[[Sequence[str]], Mapping[str, str]],
     until: datetime | None = None,
-) -> tuple[dict[str, Outdated], dict[str, str]]:
-    """Return the newer memories of candidates with an outdated value, then the likely ones.
+) -> OutdatedValues:
+    """Return the candidates with an outdated value.
 
     For a question about a past time, what held then goes before what replaced it later.
 
@@ -51,12 +66,15 @@ def outdated_candidates(
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
         first_texts: Returns the first passage of some memories, whose dates later ones have.
-        until: End of the past time that is asked for; None if it is not over, or none is.
+        until: End of the past time that is asked for; None if it is not over, or none is. Then the query
+            has no words of that time.
     """
     moment = now if until is None else until
     question = Question.of(query)
-    if until is None and not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
-        return {}, {}
+    if until is not None:  # "did" says no more than the window
+        question = replace(question, kinds=question.kinds or ANY)
+    if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
+        return OutdatedValues({}, {})
     unranked = FURTHER + 1
     rank = np.minimum(
         np.where(vector_rank > 0, vector_rank, unranked), np.where(bm25_rank > 0, bm25_rank, unranked)
@@ -78,11 +96,18 @@ def outdated_candidates(
         if any(dates.values()):
             found = outdated_memories(question, near.of(dates, moment), more.of(dates, moment))
     likely = likely_changes(question, passages)
-    if until is not None:
-        answered = replace(question, kinds=question.kinds or ANY)  # "did" says no more than the window
-        since = outdated_memories(answered, near.of({}, now), more.of({}, now))
-        likely |= {one.following: memory for memory, one in since.items() if one.until > until}
-    return found, {older: newer for older, newer in likely.items() if older not in found}
+    held = {} if until is None else _held(question, passages, near.of({}, now), until)
+    others = {older: newer for older, newer in (likely | held).items() if older not in found}
+    return OutdatedValues(found, others, frozenset(held.values()))
+
+
+def _held(
+    question: Question, then: Sequence[DatedPassage], passages: Sequence[DatedPassage], until: datetime
+) -> dict[str, str]:
+    """Return what held at the end of a past time, by what replaced it later."""
+    since = outdated_memories(question, passages)
+    known = {passage.memory_id for passage in then}
+    return {one.following: memory for memory, one in since.items() if one.until > until and memory in known}
 
 
 def outdated_listed(shown: pa.Table, now: datetime | None) -> dict[str, Outdated]:

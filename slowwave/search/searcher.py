@@ -38,9 +38,9 @@ from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
 from slowwave.search.asked_time import (
-    answers_time,
     end_of_past,
     for_full_text,
+    of_asked_time,
     shares_by_memory,
     with_rest,
     without_time,
@@ -173,12 +173,22 @@ class Searcher:
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
         channels |= _words(query, channels, texts, titles)
-        if asked_time is not None and asked != query:
+        past = end_of_past(asked_time, now)
+        values = outdated_candidates(
+            query if past is None else asked,
+            channels["vector_rank"],
+            channels["bm25_rank"],
+            shown,
+            now,
+            chunks.first_texts,
+            past,
+        )
+        if asked != query:
             near = chunks.merged(nearest, text.result(), others, whole).channels["cosine"]
             rest = _words(asked, channels, texts, titles)["coverage"]
             channels["bm25_bound"] = round(chunks.bound_of(query, visible), DIGITS)
             wider = channels["bm25_bound"] / (chunks.bound_of(asked, visible) or 1.0)
-            of_time = answers_time(asked_time, query, shown, times, _best_of_channels(channels))
+            of_time = of_asked_time(shown, times, values.held)
             channels |= with_rest(channels, of_time, near, rest, max(wider, 1.0))
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
         ids = shown.column("memory_id").to_pylist()
@@ -193,15 +203,6 @@ class Searcher:
             own_tiers = shown.column(COLUMN).to_pylist()
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
-        outdated, maybe_outdated = outdated_candidates(
-            query,
-            channels["vector_rank"],
-            channels["bm25_rank"],
-            shown,
-            now,
-            chunks.first_texts,
-            end_of_past(asked_time, now),
-        )
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
@@ -215,8 +216,8 @@ class Searcher:
             same_as=same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
             times=times,
             time_words=asked_time.words if asked_time else "",
-            outdated={memory: update.following for memory, update in outdated.items()},
-            maybe_outdated=maybe_outdated,
+            outdated={memory: update.following for memory, update in values.certain.items()},
+            maybe_outdated=values.likely,
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
@@ -240,7 +241,7 @@ class Searcher:
             rated,
             () if now is None else self._knowledge.doubts(namespace),
             lookup,
-            outdated,
+            values.certain,
             pairs,
         )
 
