@@ -56,6 +56,30 @@ def test_what_held_then_goes_before_a_later_value(rota):
     assert first(memory, "What does the Pro plan cost?").source == "new price"
 
 
+def test_a_note_of_another_time_fits_no_better_than_to_the_whole_question(rota):
+    memory, now = rota
+    memory.save(
+        "The match box for the stove is above the sink.", key="box", created_at=now - timedelta(days=80)
+    )
+    memory.save("The party wall to the neighbours is thin.", key="wall", created_at=now - timedelta(days=95))
+    for question, key in (
+        ("How was the match last Saturday?", "box"),
+        ("How was the party last week?", "wall"),
+    ):
+        fits = {one.source: one.fit for one in memory.search(question, include_weak=True)}
+        assert fits.get(key) != "strong"
+
+
+def test_what_is_known_to_have_held_then_fits_well(rota):
+    memory, now = rota
+    memory.save("Jin Park is on call for harbor.", key="jin", created_at=now - timedelta(days=30))
+    newer = f"Since {now - timedelta(days=11):%-d %B %Y} Priya is on call for harbor instead of Jin."
+    memory.save(newer, key="priya", created_at=now - timedelta(days=11))
+    then = first(memory, f"who was on call for harbor on {now - timedelta(days=25):%-d %B}?")
+    assert (then.source, then.fit) == ("jin", "strong")
+    assert first(memory, "who is on call for harbor?").source == "priya"
+
+
 def test_contributions_of_a_question_with_a_time_sum_to_its_score(rota):
     memory, now = rota
     for question in (

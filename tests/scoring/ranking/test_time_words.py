@@ -212,6 +212,8 @@ FRIDAY, SATURDAY = (2026, 11, 27), (2026, 11, 28)
         ("明天开会", [SATURDAY]),
         ("The weekend house is open on Mondays.", []),
         ("Do it next, or do it last.", []),
+        ("In five days the exam; two days ago I began.", [(2026, 11, 25), (2026, 12, 2)]),
+        ("The talk is in two weeks. In a month Bea moves out.", [(2026, 12, 11)]),
     ],
 )
 def test_days_relative_to_the_day_of_a_text(text: str, first_days: list[tuple[int, int, int]]) -> None:
@@ -231,6 +233,9 @@ def test_days_relative_to_the_day_of_a_text(text: str, first_days: list[tuple[in
         ("from 30 November to 6 December: Kern", (2026, 11, 30), (2026, 12, 6)),
         ("November 16 to 22", (2026, 11, 16), (2026, 11, 22)),
         ("no release between 18 December 2026 and 4 January 2027", (2026, 12, 18), (2027, 1, 4)),
+        ("Inspection between 1 and 3 December.", (2026, 12, 1), (2026, 12, 3)),
+        ("zwischen dem 1. und 3. Dezember", (2026, 12, 1), (2026, 12, 3)),
+        ("from Monday 30 November to Friday 4 December", (2026, 11, 30), (2026, 12, 4)),
         ("vom 16. bis 22. November", (2026, 11, 16), (2026, 11, 22)),
         ("16.11.2026 bis 22.11.2026", (2026, 11, 16), (2026, 11, 22)),
         ("del 16 al 22 de noviembre", (2026, 11, 16), (2026, 11, 22)),
