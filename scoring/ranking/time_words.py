@@ -75,14 +75,14 @@ def without_expression(question: str, asked: TimeWords) -> str:
 def is_dated(asked: TimeWords) -> bool:
     """Whether a time is named by figures, a month or a day.
 
-    So texts name it, too; `last week` is another one in each text.
+    So texts name it, too; `last week` is another one in each text. Without spaces, every time counts as named.
 
     Args:
         asked: As of `time_words`.
     """
     words = words_of(asked.words)
     is_named = any(not words.isdisjoint(language.names) for language in languages_known())
-    return is_named or any(letter.isdigit() for letter in asked.words)
+    return is_named or any(letter.isdigit() or "\u3040" <= letter <= "\u9fff" for letter in asked.words)
 
 
 def languages_of(text: str, words: frozenset[str]) -> list[Language]:
