@@ -75,7 +75,7 @@ def without_expression(question: str, asked: TimeWords) -> str:
 def is_dated(asked: TimeWords) -> bool:
     """Whether a time is named by figures, a month or a day.
 
-    So texts name it, too; `last week` is another one in each text. Without spaces, every time counts as named.
+    So texts name it, too; `last week` is another one in each text. In a script without spaces all count.
 
     Args:
         asked: As of `time_words`.
