@@ -257,8 +257,10 @@ def _coming_only(question: str, today: date) -> TimeWords | None:
         if not vocabulary.looking_ahead or not words <= vocabulary.known | vocabulary.coming:
             continue
         _, past, _ = vocabulary.language.tenses
+        if past.search(text):
+            continue
         asked, rest = _time_and_rest(vocabulary, text, today, coming=True)
-        if past.search(text) or asked is None or asked.order or asked.since is None or rest is None:
+        if asked is None or asked.order or asked.since is None or rest is None:
             continue
         last = asked.until or date.max
         is_asked = asked.since == today < last or not rest.isdisjoint(vocabulary.looking_ahead)
@@ -267,11 +269,9 @@ def _coming_only(question: str, today: date) -> TimeWords | None:
     label = _labelled(question, today, coming=True)
     if label is None or not label.plural or label.since is None or (label.until or date.max) < today:
         return None
-    looks_ahead = any(not words.isdisjoint(vocabulary.looking_ahead) for vocabulary in _vocabularies())
-    is_to_come = label.since > today or looks_ahead
-    return (
-        label._replace(since=max(label.since, today), until=label.until or date.max) if is_to_come else None
-    )
+    if label.since <= today and all(words.isdisjoint(one.looking_ahead) for one in _vocabularies()):
+        return None
+    return label._replace(since=max(label.since, today), until=label.until or date.max)
 
 
 def _label_only(question: str, today: date) -> TimeWords | None:

@@ -136,8 +136,8 @@ class Searcher:
         ask = self._beside if chunks.waits else _at_once
         asked_time = None if now is None else time_words(query, now)
         asked = without_time(query, asked_time)
-        said = for_full_text(query, asked_time)
-        text = ask(_full_text, chunks, said, where, size, visible)
+        worded = for_full_text(query, asked_time)
+        text = ask(_full_text, chunks, worded, where, size, visible)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
