@@ -143,6 +143,10 @@ def _has_other_subject(
     """Whether a newer note has another subject than is asked for: phones, not laptops."""
     own = new.subject - covered(new.subject, known) - _NO_QUALIFIERS
     asked = old.subject & question.keys
+    if question.keys and question.asks != "name" and own:
+        former = old.subject - covered(old.subject, said) - _NO_QUALIFIERS - question.keys
+        if former:
+            return True
     return bool(own) and (bool(asked - covered(asked, said)) or (old.says_i and not new.of_speaker))
 
 

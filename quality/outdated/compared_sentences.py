@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 _FEW = 4  # content words of a statement whose subject a name alone says
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
-_NAMED_NUMBER = re.compile(r"\b[A-Z][a-z]+ \d")  # Debian 13
+_AT_A_TIME = re.compile(
+    r"\b(?:at|until|till|from|to|on|by|um|bis|ab|à|jusqu'à|dès|las|hasta|desde|às|até|alle) \d", re.IGNORECASE
+)
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 MEASURES: Final = frozenset(map(content_key, UNITS))
 """Keys of units, which name no subject: not all that takes hours is one thing."""
@@ -62,6 +64,7 @@ class ComparedSentences:
         asked = question.keys - STATE_KEYS if self.is_turned else question.keys
         names = question.names | covered(asked, old.names) | covered(asked, new.names)
         self.topic = covered(asked, old_keys)
+        self.attribute = self.topic - old.names - question.names
         self.missing = self.topic - covered(self.topic, new.keys | context)
         self.added = covered(asked, new.keys) - self.topic
         self.is_other_name = not names.isdisjoint(self.missing | self.added)
@@ -159,7 +162,7 @@ class ComparedSentences:
         if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
             return False
         if len(self.shared) > 1 and (self.topic or self.former):
-            is_attribute = bool(self.topic - old.names and self.fresh)
+            is_attribute = bool(self.attribute and self.fresh)
             if (
                 self.has_kind
                 or self.former
@@ -191,6 +194,6 @@ def _may_be_time(sentence: ShortSentence) -> bool:
     return bool(sentence.kinds & _TIMES) or (
         sentence.kinds == {"number"}
         and not sentence.units
-        and not _NAMED_NUMBER.search(sentence.text)
+        and _AT_A_TIME.search(sentence.text) is not None
         and all(value.isdigit() and int(value) <= _DAYS for value in sentence.values)
     )

@@ -12,7 +12,7 @@ from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.asked_words import AskedWords, asked_words
 from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.scope import numbered_name
-from slowwave.quality.outdated.short_sentences import sentence_of
+from slowwave.quality.outdated.short_sentences import read, sentence_of
 from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import numbers_in
@@ -34,6 +34,7 @@ _PLAN_FOR = re.compile(
 )
 """Asks what is going to happen, not about a plan: the plan for Saturday."""
 _SIGNS = ".,;:!?()\"'"
+_IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
 _CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
 _NO_KEY = frozenset({""})
@@ -235,10 +236,24 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
         before, after = asked_keys(older), asked_keys(newer) | units
         return bool(units) and not question.counted.isdisjoint(before) and question.counted.isdisjoint(after)
     if question.asked.asks == "name":
+        if not _may_say_who(older, newer):
+            return True
         names, have_values = names_in(older) - question.keys, map(_has_number_or_day, (older, newer))
         is_same = names <= asked_keys(newer) and names_in(newer) <= asked_keys(older)
         return bool(names) and is_same and all(have_values)
     return False
+
+
+def _may_say_who(older: str, newer: str) -> bool:
+    """Whether a newer text may name somebody else than an older one, or end what it says."""
+    sentences = read(newer).sentences
+    if _IS.search(newer) or any(one.is_negated or one.former or one.of_kin or one.says_i for one in sentences):
+        return True
+    known = names_in(older) | asked_keys(older)
+    names = frozenset[str]().union(*(one.names - one.placed for one in sentences)) | frozenset(
+        key for one in sentences for key in asked_keys(one.text.split(maxsplit=1)[0]) if one.text[0].isupper()
+    )
+    return bool(names - covered(names, known))
 
 
 def _words(text: str) -> set[str]:

@@ -21,6 +21,7 @@ from slowwave.notes.chunking import indexed_text
 from slowwave.scoring.days import MICROSECOND, day_end
 from slowwave.scoring.feedback.learned import KEYS, WORDS
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy, rank
+from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.breakdown import split_by_term
 from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.time_words import time_words
@@ -99,7 +100,8 @@ def search(
     results = present(ranking, candidates, turns.labels if turns else (), query="" if asked else query)
     if explain:
         best = [candidates.candidates.chunk_ids[result.best] for result in ranking.results]
-        words = asked_words(for_full_text(query, time_words(query, moment)))[:WORDS_EXPLAINED]
+        question = without_asking(query)
+        words = asked_words(for_full_text(question, time_words(question, moment)))[:WORDS_EXPLAINED]
         terms = {}
         if policy.fusion == "convex" and not asked:
             cut = needs_pieces(query)

@@ -32,6 +32,7 @@ from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.updates import Outdated
 from slowwave.scoring.ranking import Candidates, MemoryState
 from slowwave.scoring.ranking.aliases import AliasMatch, with_aliases
+from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
@@ -134,22 +135,23 @@ class Searcher:
         where = condition(self._knowledge, namespace, filters or Filters())
         visible = (filters or Filters()).visible(namespace)
         ask = self._beside if chunks.waits else _at_once
-        asked_time = None if now is None else time_words(query, now)
-        asked = without_time(query, asked_time)
-        worded = for_full_text(query, asked_time)
+        question = without_asking(query)
+        asked_time = None if now is None else time_words(question, now)
+        asked = without_time(question, asked_time)
+        worded = for_full_text(question, asked_time)
         text = ask(_full_text, chunks, worded, where, size, visible)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
         learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
-        share_future = ask(knows, self._embedder, query)
+        share_future = ask(knows, self._embedder, question)
         with span("slowwave.search.embed"):
-            whole = vector = self._embedder.embed_query(query).astype(np.float32, copy=False)
-            if asked != query:
+            whole = vector = self._embedder.embed_query(question).astype(np.float32, copy=False)
+            if asked != question:
                 vector = self._embedder.embed_query(asked).astype(np.float32, copy=False)
         embedded = time.perf_counter()
-        question = self._question(query, whole)
-        led = {} if now is None else self._knowledge.led(namespace, question, now)
+        stored = self._as_stored(query, question, whole)
+        led = {} if now is None else self._knowledge.led(namespace, stored, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
         named = names.result()
@@ -172,10 +174,10 @@ class Searcher:
         channels, shown = merged.channels, merged.shown
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
-        channels |= _words(query, channels, texts, titles)
+        channels |= _words(question, channels, texts, titles)
         past = end_of_past(asked_time, now)
         values = outdated_candidates(
-            query if past is None else asked,
+            question if past is None else asked,
             channels["vector_rank"],
             channels["bm25_rank"],
             shown,
@@ -183,10 +185,10 @@ class Searcher:
             chunks.first_texts,
             past,
         )
-        if asked != query:
+        if asked != question:
             near = chunks.merged(nearest, text.result(), others, whole).channels["cosine"]
             rest = _words(asked, channels, texts, titles)["coverage"]
-            channels["bm25_bound"] = round(chunks.bound_of(query, visible), DIGITS)
+            channels["bm25_bound"] = round(chunks.bound_of(question, visible), DIGITS)
             wider = channels["bm25_bound"] / (chunks.bound_of(asked, visible) or 1.0)
             of_time = of_asked_time(shown, times, values.held)
             channels |= with_rest(channels, of_time, near, rest, max(wider, 1.0))
@@ -206,7 +208,7 @@ class Searcher:
         pairs = self._knowledge.pairs(namespace)
         known_share = share_future.result()
         states = self._knowledge.states(namespace, candidate_ids)
-        rated = self._knowledge.rated(namespace, question, states) if known_share >= KNOWN else {}
+        rated = self._knowledge.rated(namespace, stored, states) if known_share >= KNOWN else {}
         candidates = Candidates(
             **channels,
             memory_ids=ids,
@@ -245,10 +247,16 @@ class Searcher:
             pairs,
         )
 
-    def _question(self, query: str, vector: np.ndarray) -> np.ndarray:
-        """Return the vector for past questions: of the normalised query, as they are stored."""
+    def _as_stored(self, query: str, compared: str, vector: np.ndarray) -> np.ndarray:
+        """Return the vector for past questions: of the normalised query, as they are stored.
+
+        Args:
+            query: Text of the query.
+            compared: The part of it that the vector embeds.
+            vector: Its embedding.
+        """
         plain = normalised_query(query)
-        if plain == query or not profile(self._embedder.name).cased:
+        if plain == compared or (compared == query and not profile(self._embedder.name).cased):
             return vector
         return self._embedder.embed_query(plain).astype(np.float32, copy=False)
 
