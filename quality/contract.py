@@ -264,7 +264,7 @@ def _prepared(batch: pl.DataFrame) -> pl.DataFrame:
             f"The batch has no column {', '.join(missing)}. The contract needs {list(BATCH_SCHEMA)}."
         )
     # Expectations ignore nulls, but a missing label or title is a breach.
-    judged = [name for name, kind in BATCH_SCHEMA.items() if kind == pl.String and name != "content_hash"]
+    judged = [name for name, kind in BATCH_SCHEMA.items() if kind == pl.String]
     return (
         batch.select(BATCH_SCHEMA.keys())
         .cast(BATCH_SCHEMA)  # type: ignore[arg-type]

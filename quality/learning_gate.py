@@ -206,23 +206,12 @@ class GateDecision:
     def rows(self) -> list[dict[str, Any]]:
         """Return the conditions as table rows with `COLUMNS`."""
         return [
-            dict(
-                zip(
-                    COLUMNS,
-                    (
-                        self.namespace,
-                        condition.name,
-                        condition.state,
-                        condition.value,
-                        condition.bound,
-                        condition.number,
-                        self.kind,
-                    ),
-                    strict=True,
-                )
-            )
-            for condition in self.conditions
-        ]
+            {
+                "namespace": self.namespace, "condition": one.name, "state": one.state, "value": one.value,
+                "bound": one.bound, "number": one.number, "kind": self.kind,
+            }
+            for one in self.conditions
+        ]  # fmt: skip
 
 
 def decide_gate(

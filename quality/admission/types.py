@@ -45,7 +45,7 @@ class AdmissionPolicy:
     def floor(self) -> float:
         """Return the cosine below which two memories are not compared."""
         if self.reconsolidation != "off":
-            return min(self.thresholds.conflict, self.thresholds.merge, self.thresholds.duplicate)
+            return self.thresholds.conflict
         return self.thresholds.duplicate if self.gate else np.inf
 
 

@@ -46,10 +46,7 @@ def unit_of(written: str) -> tuple[str, Decimal]:
 
     Capitals count where they make another unit: mW and MW, Mb and MB.
     """
-    if re.fullmatch(r"M(?:W|V|A|Hz|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
-        unit = UNITS.get(written.casefold())
-        if written in {"MHz"} and unit:
-            return unit
+    if re.fullmatch(r"M(?:W|V|A|Pa|g|m|l|s|N|J)", written) or re.fullmatch(r"[kMGT]i?b", written):
         return written, Decimal(1)
     return UNITS[written.casefold()]
 

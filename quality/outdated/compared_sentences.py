@@ -77,10 +77,7 @@ class ComparedSentences:
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
         self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
         self.is_other_unit = has_other_unit(old, new)
-        self.has_kind = bool(old.kinds & new.kinds) or (
-            (bool(old.kinds & _TIMES) or _may_be_time(old))
-            and (bool(new.kinds & _TIMES) or _may_be_time(new))
-        )
+        self.has_kind = bool(old.kinds & new.kinds) or (_may_be_time(old) and _may_be_time(new))
         self.is_framed = bool(old.frames & new.frames)
         is_framed = not asked and bool(question.frames & old.frames & new.frames)
         self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)

@@ -10,14 +10,13 @@ from typing import Final
 
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.short_sentences import ShortSentence, sentence_of
-from slowwave.scoring.wordlists import lines
+from slowwave.quality.outdated.tokens import TABLES as CHANGING_TABLES
 
 LONGEST_SPAN = 4
 """Maximum words of a span (count)."""
 _REST = 2  # words behind a span that may follow it (count)
 _KEPT = 3  # words that both sentences have (count)
-_STATIVE = [line.split() for line in lines("slowwave.quality", "changing") if line.startswith("stative:")]
-_VERBS: Final = TABLES["verbs"].union(*_STATIVE)
+_VERBS: Final = TABLES["verbs"] | CHANGING_TABLES["stative"]
 _WORD = re.compile(r"[^\W_](?:[\w’'-]*[^\W_])?")
 _CUES: Final = TABLES["now"] - TABLES["new"]
 _WORDS_OF_CUES: Final = frozenset(word for word in _CUES if " " not in word)

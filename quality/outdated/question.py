@@ -247,7 +247,9 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
 def _may_say_who(older: str, newer: str) -> bool:
     """Whether a newer text may name somebody else than an older one, or end what it says."""
     sentences = read(newer).sentences
-    if _IS.search(newer) or any(one.is_negated or one.former or one.of_kin or one.says_i for one in sentences):
+    if _IS.search(newer) or any(
+        one.is_negated or one.former or one.of_kin or one.says_i for one in sentences
+    ):
         return True
     known = names_in(older) | asked_keys(older)
     names = frozenset[str]().union(*(one.names - one.placed for one in sentences)) | frozenset(

@@ -244,7 +244,7 @@ def _key(token: str, low: str) -> str:
 
 
 def _is_month(token: str, low: str) -> bool:
-    return low in MONTHS and len(low) > 2 and (low != "may" or token[0].isupper())
+    return low in MONTHS and (low != "may" or token[0].isupper())
 
 
 def _values(tokens: Sequence[str], low: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -255,7 +255,7 @@ def _values(tokens: Sequence[str], low: Sequence[str]) -> tuple[frozenset[str], 
     for at, word in enumerate(low):
         if _NUMBER.match(word):
             kind = _kind_of_number(tokens, low, at)
-            value = word.strip("%").rstrip(".")
+            value = word.strip("%")
             if last == at - 1:
                 value = values.pop() + value
             last = at
@@ -279,7 +279,7 @@ def _kind_of_number(tokens: Sequence[str], low: Sequence[str], at: int) -> str:
     after = low[at + 1] if at + 1 < len(low) else ""
     if ":" in low[at] or after in _HOURS:
         return "clock"
-    return "percent" if low[at].endswith("%") or after == "%" else "number"
+    return "percent" if low[at].endswith("%") else "number"
 
 
 def _rates(low: Sequence[str]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart
@@ -200,9 +201,13 @@ def _following(
         if not (memory in notes and _are_apart(question, notes[memory], newer))
     }  # fmt: skip
     for memory, newer in _announced_changes(question, short, lower, of).items():
-        if memory not in following or order_in_time(newer) < order_in_time(following[memory]):
-            following[memory] = newer
+        _keep_first(following, memory, newer)
     return following
+
+
+def _keep_first(following: dict[str, DatedPassage], memory: str, newer: DatedPassage) -> None:
+    """Note a newer passage of a memory, unless an earlier one is known."""
+    following[memory] = min(following.get(memory, newer), newer, key=order_in_time)
 
 
 def _announced_changes(
@@ -216,8 +221,7 @@ def _announced_changes(
     telling = {passage.memory_id for passage in (*short, *lower) if announces(passage.text)}
     if not telling:
         return following
-    dated = sorted(((order_in_time(passage), at) for at, passage in enumerate((*short, *lower))))
-    passages = [(moment, (*short, *lower)[at]) for moment, at in dated]
+    passages = sorted(((order_in_time(one), one) for one in (*short, *lower)), key=itemgetter(0))
     for moment, older in passages:
         if (of and older.memory_id != of) or all(older is not one for one in short):
             continue
@@ -227,16 +231,10 @@ def _announced_changes(
                 continue
             has_said = is_about or read(newer.text).former
             is_change = has_said and _is_announced(older, newer, question)
-            if is_change and (of or _has_most(question, older, newer)):
-                known = following.get(older.memory_id, newer)
-                following[older.memory_id] = min(known, newer, key=order_in_time)
+            if is_change and (of or has_most(question, older.titled, newer.titled, or_none=True)):
+                _keep_first(following, older.memory_id, newer)
                 break
     return following
-
-
-def _has_most(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note is about the attribute that is asked for."""
-    return has_most(question, older.titled, newer.titled, or_none=True)
 
 
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
@@ -262,7 +260,7 @@ def _are_apart(question: Question, passage: DatedPassage, other: DatedPassage) -
     if len(other.text) > MAX_CHARACTERS or "?" in passage.text or "?" in other.text:
         return False
     older, newer = read(passage.text), read(other.text)
-    if _ended(other.text) & _stated(passage.text):
+    if _values_in(other.text, former=True) & _values_in(passage.text, former=False):
         asked = (
             (one.subject & question.asked.keys) | (one.names & question.asked.names)
             for one in older.sentences
@@ -311,17 +309,13 @@ def _compare(
     group: Sequence[_Compared], question: Question, following: dict[str, DatedPassage], of: str
 ) -> None:
     """Note the first newer passage of each memory with an outdated value."""
-    dated = sorted(((order_in_time(one.passage), at) for at, one in enumerate(group)))
-    for place, (moment, at) in enumerate(dated):
-        older = group[at]
+    dated = sorted(((order_in_time(one.passage), one) for one in group), key=itemgetter(0))
+    for place, (moment, older) in enumerate(dated):
         if not older.about or (of and older.passage.memory_id != of):
             continue
-        for later, other in dated[place + 1 :]:
-            newer = group[other]
+        for later, newer in dated[place + 1 :]:
             if newer.news and moment < later and _is_update(older, newer, question):
-                memory = older.passage.memory_id
-                if memory not in following or order_in_time(newer.passage) < order_in_time(following[memory]):
-                    following[memory] = newer.passage
+                _keep_first(following, older.passage.memory_id, newer.passage)
                 break
 
 
@@ -371,20 +365,16 @@ def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:
 
     Titles are alike if they differ in values and words of change alone.
     """
-    if not (_ended(newer.text) | _ended(newer.title)) & _stated(older.text):
+    ended = _values_in(newer.text, former=True) | _values_in(newer.title, former=True)
+    if not ended & _values_in(older.text, former=False):
         return False
     words = [{token.key for token in tokens_of(one.title)} - {""} for one in (older, newer)]
     return words[0] <= words[1] or words[1] <= words[0]
 
 
-def _ended(text: str) -> set[tuple[str, str]]:
-    """Return kind and value of each value that a text says has ended."""
-    return {(value.kind, value.value) for value in statements_of(text).values if value.is_former}
-
-
-def _stated(text: str) -> set[tuple[str, str]]:
-    """Return kind and value of each value of a text that holds."""
-    return {(value.kind, value.value) for value in statements_of(text).values if not value.is_former}
+def _values_in(text: str, *, former: bool) -> set[tuple[str, str]]:
+    """Return kind and value of each value of a text that has ended, or of each that holds."""
+    return {(one.kind, one.value) for one in statements_of(text).values if one.is_former is former}
 
 
 def last_of(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:

@@ -76,11 +76,6 @@ class Filters(SearchFilters):
                 )
                 known_word(name, word, predefined | set(rows.column(column).to_pylist()))
 
-    @property
-    def statuses(self) -> list[str]:
-        """Return the statuses that are searched."""
-        return [LIVE, SUPERSEDED] if self.superseded else [LIVE]
-
     def where(
         self, namespace: str, promoted: Mapping[str, str] | None = None, heirs: Collection[str] = ()
     ) -> str:
@@ -92,7 +87,7 @@ class Filters(SearchFilters):
             heirs: Memories that absorbed one of the source.
         """
         parts = [within(namespace)]
-        parts.append(one_of("status", self.statuses) if self.superseded else f"status = {quote(LIVE)}")
+        parts.append(one_of("status", [LIVE, SUPERSEDED]) if self.superseded else f"status = {quote(LIVE)}")
         if self.memory_type:
             parts.append(one_of("memory_type", self.memory_type))
         if self.tier:

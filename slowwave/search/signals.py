@@ -108,17 +108,21 @@ class StoredSignals:
 
     def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
         """Return memories whose trigger phrase the query contains: phrase and strength in (0, 1]."""
-        triggers = self._names.of(namespace).triggers
+        triggers = self.names(namespace).triggers
         return triggers.match(query) if len(triggers) else {}
 
     def named(self, namespace: str, query: str) -> Mapping[str, AliasMatch]:
         """Return memories with an alias that shares a word with the query."""
-        aliases = self._names.of(namespace).aliases
+        aliases = self.names(namespace).aliases
         return aliases.match(query) if len(aliases) else {}
 
     def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
         """Return the phrases and aliases of memories with a lower-case part in one; see `MemoryNames`."""
-        return self._names.of(namespace).having(part, joined)
+        return self.names(namespace).having(part, joined)
+
+    def names(self, namespace: str) -> MemoryNames:
+        """Return the trigger phrases and aliases of a namespace."""
+        return self._names.of(namespace)
 
     def pairs(self, namespace: str) -> StoredPairs:
         """Return pairs of memories in the decision log: near duplicates, contradictions."""
@@ -207,15 +211,11 @@ def confidence(
 
     A vault note is judged by its front matter, a note saved by an application by its life cycle.
     """
-    if origin:
+    if origin or source_of_truth:
         return note_confidence(
             source_of_truth=bool(source_of_truth), retrieval_priority=retrieval_priority,
             memory_type=memory_type, sensitivity=sensitivity,
         )  # fmt: skip
-    if source_of_truth:
-        return note_confidence(
-            source_of_truth=True, retrieval_priority="", memory_type="", sensitivity=sensitivity
-        )
     return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
 
 

@@ -125,7 +125,7 @@ class _Asking:
 
     def of_time(self, asked: TimeWords) -> SearchCandidates:
         """Return the memories of the days; for what happened, texts with such a date, too."""
-        found = _newest(self.space, self.namespace, self.filters, asked, self.limit, self.moment)
+        found = self.newest(asked)
         if asked.since is None or not asks_what_happened(self.query):
             return found
         looked = self.look(self.query, self.filters).candidates
@@ -158,17 +158,67 @@ class _Asking:
         others = self._following(asked._replace(since=None), found)
         return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
 
+    def newest(self, asked: TimeWords) -> SearchCandidates:
+        """Return the newest or oldest memories of the days or the label, each with its first passage."""
+        where = condition(signals_in(self.space), self.namespace, of_days(self.filters, asked))
+        where += f" AND {labelled(asked.labels)}" if asked.labels else ""
+        columns = [*_ORDER, *(_LABELS if asked.labels else ())]
+        rows = _with_label(self.space.store.scan("memories", where, columns=columns), asked.labels)
+        newest_first = asked.order != "oldest"
+        newest = rows.sort(_ORDER, descending=[newest_first, newest_first, False])
+        newest = newest.head(min(self.limit, asked.most) if asked.most else _DUPLICATED * self.limit)
+        listed = newest["memory_id"].to_list()
+        found = self._list(asked, {memory: ids.chunk_id(memory, 0) for memory in listed})
+        same = found.candidates.same_as
+        distinct = len({same.get(name, name) for name in listed})
+        wanted = min(rows.height, asked.most or rows.height)
+        is_cut = self.limit > 0 and (distinct > self.limit or wanted > len(listed))
+        return replace(found, warnings=(_MORE.format(rows.height),) if is_cut else ())
+
     def _list(
         self,
         asked: TimeWords,
         listed: Mapping[str, str],
-        others: Mapping[str, _Other],
-        warnings: tuple[str, ...],
+        others: Mapping[str, _Other] = MappingProxyType({}),
+        warnings: tuple[str, ...] = (),
     ) -> SearchCandidates:
-        following = {memory: other.chunk_id for memory, other in others.items()}
-        found = _listed(self.space, self.namespace, asked, listed, self.moment, following)
+        """Return memories in this order, and what follows.
+
+        The log holds their order as strengths of a phrase, so a replay needs no clock.
+
+        Args:
+            asked: Label of the question.
+            listed: The memories, each with a chunk.
+            others: Memories that follow the list.
+            warnings: Warnings for the user.
+        """
+        start, signals = time.perf_counter(), signals_in(self.space)
+        following = [other.chunk_id for memory, other in others.items() if memory not in listed]
+        order = pl.DataFrame({"chunk_id": [*listed.values(), *following]}, {"chunk_id": pl.String})
+        where, names = within(self.namespace), order["chunk_id"].to_list()
+        chunks = self.space.store.read_by("chunks", "chunk_id", names, columns=list(SHOWN), also=where)
+        chunks = order.join(chunks, on="chunk_id", maintain_order="left")
+        shown = with_tiers(chunks, signals.promoted(self.namespace)).select(SHOWN).to_arrow()
+        names, size = chunks["memory_id"].to_list(), chunks.height
+        strengths = [*_falling(1.0, len(listed)), *_falling(_LEAST, len(following))]
+        phrase = " ".join((*asked.labels[:1], asked.words)).strip()
+        pairs, every = signals.pairs(self.namespace), np.arange(size)
+        same = same_as(names, chunks["text"].to_list(), chunks["title"].to_list(), shown, pairs.near, every)
+        outdated = outdated_listed(shown, self.moment)
+        nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
+        candidates = Candidates(
+            chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
+            vector_rank=unranked, bm25_rank=unranked, ordinal=chunks["ordinal"].cast(pl.Int64).to_numpy(),
+            chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
+            triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
+            time_words=phrase, same_as=same,
+            outdated={memory: update.following for memory, update in outdated.items()},
+        )  # fmt: skip
+        took = (time.perf_counter() - start) * 1e3
         fits = {memory: other.fit for memory, other in others.items()}
-        return replace(found, warnings=warnings, fits=fits)
+        return SearchCandidates(
+            candidates, shown, 0.0, took, warnings=warnings, outdated=outdated, pairs=pairs, fits=fits
+        )
 
     def with_label(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the memories with the label that is all that the query asks for."""
@@ -183,7 +233,7 @@ class _Asking:
             may_be_text = self.is_near(found) or self.is_near(of_word)
             if not is_certain and may_be_text and not (label.order and _is_type(label)):
                 return None
-        labelled = _newest(self.space, self.namespace, self.filters, label, self.limit, self.moment)
+        labelled = self.newest(label)
         listed = dict(zip(labelled.candidates.memory_ids, labelled.candidates.chunk_ids, strict=True))
         if not listed or (label.most and is_certain):  # my last 2 decisions
             return (labelled, label) if listed else None
@@ -268,79 +318,6 @@ def of_days(filters: Filters, asked: TimeWords) -> Filters:
     starts = [bound.astimezone(UTC) for bound in (filters.since, first) if bound is not None]
     ends = [bound.astimezone(UTC) for bound in (filters.until, last) if bound is not None]
     return replace(filters, since=max(starts, default=None), until=min(ends, default=None))
-
-
-def _newest(
-    space: Workspace, namespace: str, filters: Filters, asked: TimeWords, limit: int, now: datetime
-) -> SearchCandidates:
-    """Return the newest or oldest memories that pass the filters, each with its first passage.
-
-    Args:
-        space: Workspace of the home.
-        namespace: The tenant.
-        filters: Filters of the search.
-        asked: Days, order or label of the question.
-        limit: Maximum memories (count).
-        now: Moment of the search.
-    """
-    signals = signals_in(space)
-    where = condition(signals, namespace, of_days(filters, asked))
-    where += f" AND {labelled(asked.labels)}" if asked.labels else ""
-    rows = space.store.scan("memories", where, columns=[*_ORDER, *(_LABELS if asked.labels else ())])
-    rows = _with_label(rows, asked.labels)
-    newest_first = asked.order != "oldest"
-    newest = rows.sort(_ORDER, descending=[newest_first, newest_first, False])
-    newest = newest.head(min(limit, asked.most) if asked.most else _DUPLICATED * limit)
-    listed = newest["memory_id"].to_list()
-    found = _listed(space, namespace, asked, {memory: ids.chunk_id(memory, 0) for memory in listed}, now)
-    same = found.candidates.same_as
-    distinct = len({same.get(name, name) for name in listed})
-    wanted = min(rows.height, asked.most or rows.height)
-    is_cut = limit > 0 and (distinct > limit or wanted > len(listed))
-    return replace(found, warnings=(_MORE.format(rows.height),) if is_cut else ())
-
-
-def _listed(
-    space: Workspace, namespace: str, asked: TimeWords, listed: Mapping[str, str], now: datetime,
-    others: Mapping[str, str] = MappingProxyType({}),
-) -> SearchCandidates:  # fmt: skip
-    """Return memories in this order, and what follows.
-
-    The log holds their order as strengths of a phrase, so a replay needs no clock.
-
-    Args:
-        space: Workspace of the home.
-        namespace: The tenant.
-        asked: Label of the question.
-        listed: The memories, each with a chunk.
-        now: Moment of the search; a value of a later day replaces none yet.
-        others: Memories that follow the list, each with a chunk.
-    """
-    start, signals = time.perf_counter(), signals_in(space)
-    following = [chunk for memory, chunk in others.items() if memory not in listed]
-    order = pl.DataFrame({"chunk_id": [*listed.values(), *following]}, {"chunk_id": pl.String})
-    chunks = space.store.read_by(
-        "chunks", "chunk_id", order["chunk_id"].to_list(), columns=list(SHOWN), also=within(namespace)
-    )
-    chunks = order.join(chunks, on="chunk_id", maintain_order="left")
-    shown = with_tiers(chunks, signals.promoted(namespace)).select(SHOWN).to_arrow()
-    names, size = chunks["memory_id"].to_list(), chunks.height
-    strengths = [*_falling(1.0, len(listed)), *_falling(_LEAST, len(following))]
-    phrase = " ".join((*asked.labels[:1], asked.words)).strip()
-    pairs, every = signals.pairs(namespace), np.arange(size)
-    same = same_as(names, chunks["text"].to_list(), chunks["title"].to_list(), shown, pairs.near, every)
-    outdated = outdated_listed(shown, now)
-    nothing, unranked = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
-    candidates = Candidates(
-        chunk_ids=chunks["chunk_id"].to_list(), memory_ids=names, cosine=nothing, bm25=nothing,
-        vector_rank=unranked, bm25_rank=unranked, ordinal=chunks["ordinal"].cast(pl.Int64).to_numpy(),
-        chunk_count=chunks["chunk_count"].cast(pl.Int64).to_numpy(),
-        triggers=dict(zip(names, ((phrase, share) for share in strengths), strict=True)),
-        time_words=phrase, same_as=same,
-        outdated={memory: update.following for memory, update in outdated.items()},
-    )  # fmt: skip
-    took = (time.perf_counter() - start) * 1e3
-    return SearchCandidates(candidates, shown, 0.0, took, outdated=outdated, pairs=pairs)
 
 
 def _falling(highest: float, size: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -25,7 +25,6 @@ from slowwave.lifecycle.past.log import DECISION, REFUSAL
 from slowwave.lifecycle.past.memories import memories_as_of
 from slowwave.quality.admission.statuses import MERGED
 from slowwave.scoring.days import day_end
-from slowwave.scoring.ranking.aliases import AliasMatch
 from slowwave.search.searcher import Searcher
 from slowwave.search.signals import HEIR, MemoryNames, StoredSignals, by_memory, indexed_names
 from slowwave.search.stored_pairs import StoredPairs, pairs_as_of
@@ -59,30 +58,22 @@ class PastSignals(StoredSignals):
             learned_triggers(space, day),
             search_keys(space, day),
         )
-        self._memories, self._indexed = memories, cache(self._read_indexed)
+        self._memories, self._past_names = memories, cache(self._read_past_names)
         self._past_pairs = cache(partial(pairs_as_of, space.store, before=day_end(day)))
-
-    def triggered(self, namespace: str, query: str) -> Mapping[str, tuple[str, float]]:
-        """See `StoredSignals`."""
-        return self._indexed(namespace).triggers.match(query)
-
-    def named(self, namespace: str, query: str) -> Mapping[str, AliasMatch]:
-        """See `StoredSignals`."""
-        return self._indexed(namespace).aliases.match(query)
 
     def heirs(self, namespace: str, source: str) -> list[str]:
         """See `StoredSignals`."""
         return heirs(self._memories(namespace).filter(pl.col("status") == MERGED).select(HEIR), source)
 
-    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
-        """See `StoredSignals`."""
-        return self._indexed(namespace).having(part, joined)
-
     def pairs(self, namespace: str) -> StoredPairs:
         """See `StoredSignals`."""
         return self._past_pairs(namespace)
 
-    def _read_indexed(self, namespace: str) -> MemoryNames:
+    def names(self, namespace: str) -> MemoryNames:
+        """See `StoredSignals`."""
+        return self._past_names(namespace)
+
+    def _read_past_names(self, namespace: str) -> MemoryNames:
         rows = _present(self._memories(namespace)).select("memory_id", "trigger_phrases", "aliases")
         return indexed_names(0, by_memory(rows))
 

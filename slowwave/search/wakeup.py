@@ -202,12 +202,17 @@ def _text_beside(title: str, content: str) -> str:
     "Mail moves in May" under the title Mail does not become "Mail: moves in May".
     """
     first = next((line for line in _HEADINGS.sub("", content).splitlines() if line.strip()), "")
-    line, bare = " ".join(first.split()), title.rstrip(" …")
+    rest = _rest_after(title, " ".join(first.split()))
+    return excerpt(content, "" if rest and not _SEPARATOR.match(rest) else title)
+
+
+def _rest_after(title: str, line: str) -> str | None:
+    """Return what follows a title at the beginning of a line; None if the line begins otherwise."""
+    bare = title.rstrip(" …")
     rest = line[len(bare) :]
-    begins = bool(bare and rest) and line.casefold().startswith(bare.casefold())
-    if begins and not _SEPARATOR.match(rest) and (bare != title or not _WITHIN.match(rest)):
-        return excerpt(content, "")
-    return excerpt(content, title)
+    # A title of first words may end within a word, and the rest may start with a sign: "Freezer -20 °C".
+    is_whole = bare != title or not _WITHIN.match(rest)
+    return rest if bare and is_whole and line.casefold().startswith(bare.casefold()) else None
 
 
 def excerpt(text: str, title: str) -> str:
@@ -216,10 +221,6 @@ def excerpt(text: str, title: str) -> str:
     beginning = " ".join(words[:EXCERPT_WORDS])
     line = beginning[:EXCERPT_CHARACTERS].rstrip()
     more = len(words) > EXCERPT_WORDS or line != beginning
-    bare = title.rstrip(" …")
-    rest = line[len(bare) :]
-    # A title of first words may end within a word, and the rest may start with a sign: "Freezer -20 °C".
-    whole = bare != title or not _WITHIN.match(rest)
-    if bare and whole and line.casefold().startswith(bare.casefold()):
+    if (rest := _rest_after(title, line)) is not None:
         line = _BETWEEN.sub("", rest)
     return line + " …" if more else line
