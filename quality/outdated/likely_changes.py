@@ -12,7 +12,7 @@ from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner, has_other_unit
 from slowwave.quality.outdated.cues import announces
 from slowwave.quality.outdated.dates import is_to_come
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
@@ -51,10 +51,11 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
-                and has_most(question, older.titled, later.titled)
+                and (has_most(question, older.titled, later.titled) or _is_of_subject(question, older, later))
                 and not _lacks_a_part(question, older, later)
                 and may_change(older, later)
                 and not lacks_named(question, older.text, later.text)
+                and not still_holds(question, older.titled, later.titled)
             ):
                 following[older.memory_id] = later.memory_id
                 break
@@ -82,6 +83,15 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         for new in news
         for old in told
     )
+
+
+def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a question asks by a value, as *which customers have the Pro plan*, and both have one subject."""
+    if not (question.listed or question.asked.is_of_state):
+        return False
+    asking = [one for one in _told(older.text) if covered(question.asked.keys, one.keys)]
+    keys = _subject_keys(_news(newer.text))
+    return any(one.subject and covered(one.subject, keys) for one in asking)
 
 
 def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:

@@ -34,6 +34,9 @@ _PLAN_FOR = re.compile(
 )
 """Asks what is going to happen, not about a plan: the plan for Saturday."""
 _SIGNS = ".,;:!?()\"'"
+_LISTED = re.compile(
+    r"\W*(?:which|what) (?:[\w-]+ )?([\w-]+[^\Wsui]s)\b(?! (?:is|does|was|has)\b)", re.IGNORECASE
+)
 _IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
 _CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -62,7 +65,8 @@ _WHAT = re.compile(
     re.IGNORECASE,
 )
 _EVENT = re.compile(r"\b(?:did|had|between|across|passed|different|ever|before)\b", re.IGNORECASE)
-_PAST = re.compile(r"\b(?:did|had|has|have|was|were)\b(?! *\W*\Z)", re.IGNORECASE)
+_PAST = re.compile(
+    r"\b(?:did|had|was|were|(?:has|have)(?= (?:\w+ ){0,4}?(?:\w+(?:ed|wn|en)|made|bought|met|read|lost|sold|spent|sent|paid|told|said|built|left|won|come|become|begun|begun|run|put|set|got|had|held|kept|done|gone)\b))\b(?! *\W*\Z)", re.IGNORECASE)
 _ADVICE = re.compile(
     r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b|\A\W*(?:have|has|am|why|how)\b",
     re.IGNORECASE,
@@ -127,6 +131,7 @@ class Question:
         names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
         months: Months that it names as a time (*bezahlen im Dezember*), which are no subject.
         is_own: Whether it is what a statement answers, so that no name is asked for.
+        listed: Key of what it asks to list: "servers" in "which servers run Ubuntu".
     """
 
     keys: frozenset[str]
@@ -139,11 +144,12 @@ class Question:
     names: frozenset[str]
     months: frozenset[str] = frozenset()
     is_own: bool = False
+    listed: frozenset[str] = _NONE
 
     @property
     def subject(self) -> frozenset[str]:
         """Keys of its content words but general ones, like those of "time" and "day"."""
-        return self.keys - GENERAL
+        return self.keys - GENERAL - self.listed
 
     @property
     def names_subject(self) -> bool:
@@ -285,7 +291,9 @@ def _question(text: str) -> Question:
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
+    listed = asked_keys(found[1]) if (found := _LISTED.match(plain)) else _NONE
     asked = asked_words(undated)
+    asked = replace(asked, keys=asked.keys - listed)
     return Question(
         keys=asked_keys(undated) or asked_keys(plain),
         units=_units(plain.casefold().split()),
@@ -296,6 +304,7 @@ def _question(text: str) -> Question:
         asked=asked,
         names=names_in(plain),
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
+        listed=listed,
     )
 
 

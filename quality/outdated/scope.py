@@ -47,7 +47,8 @@ _ARTICLE = (
 )
 _NUMBERED = re.compile(
     rf"\A\W*{_ARTICLE}?(?:[^\W\d_]+ (?:in|on|at|of|for|from|auf|von|für|en|de|di|do|da) {_ARTICLE}?)?"
-    r"([^\W\d_]+) (\d+|[A-HJ-Z])(?: (?=[^\W\d_])|\W*\Z)",
+    r"(?:[^\W\d_]+ (?=[^\W\d_]+ (?-i:[A-HJ-Z])\b))?"  # lecture hall B
+    r"([^\W\d_]+) (\d+|(?-i:[A-HJ-Z]))(?: (?=[^\W\d_])|\W*\Z)",
     re.IGNORECASE,
 )
 """Noun, and number or letter, in the name of what a statement is about: "Feed of cage 12 is 4 g"."""

@@ -118,8 +118,9 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     A question is often too short, or in other words, to compare two texts by. So it asks for what each memory
     says of its subject.
     """
-    subject = question.subject
     comparable = [one for one in passages if is_note(one.text) or may_have_values(one.text)]
+    # A word that no text has, as "servers" of "which servers", tells none of them apart.
+    subject = question.subject.intersection(*[frozenset().union(*(asked_keys(one.titled) for one in comparable))])
     about = [
         one
         for one in (comparable if len(comparable) > 1 else ())
