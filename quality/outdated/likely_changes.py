@@ -86,7 +86,7 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
 
 
 def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a question asks by a value, as *which customers have the Pro plan*, and both have one subject."""
+    """Whether a question asks by a value (*which customers have the Pro plan*) and both have one subject."""
     if not (question.listed or question.asked.is_of_state):
         return False
     asking = [one for one in _told(older.text) if covered(question.asked.keys, one.keys)]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.divergence.lexicon import word_key
+from slowwave.quality.divergence.lexicon import PAST, word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.asked_words import AskedWords, asked_words
-from slowwave.quality.outdated.change_words import covered
+from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import read, sentence_of
 from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
@@ -65,8 +65,12 @@ _WHAT = re.compile(
     re.IGNORECASE,
 )
 _EVENT = re.compile(r"\b(?:did|had|between|across|passed|different|ever|before)\b", re.IGNORECASE)
+_PARTICIPLES = "|".join(sorted(PAST | TABLES["participles"]))
 _PAST = re.compile(
-    r"\b(?:did|had|was|were|(?:has|have)(?= (?:\w+ ){0,4}?(?:\w+(?:ed|wn|en)|made|bought|met|read|lost|sold|spent|sent|paid|told|said|built|left|won|come|become|begun|begun|run|put|set|got|had|held|kept|done|gone)\b))\b(?! *\W*\Z)", re.IGNORECASE)
+    rf"""\b(?:did|had|was|were  # "have" with a participle, as in "have I read", but not "have a projector"
+    |(?:has|have)(?=\ (?:\w+\ ){{0,4}}?(?:\w{{3,}}ed|{_PARTICIPLES})\b))\b(?!\ *\W*\Z)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _ADVICE = re.compile(
     r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b|\A\W*(?:have|has|am|why|how)\b",
     re.IGNORECASE,
@@ -76,44 +80,11 @@ _POLITE = re.compile(
     r"|do you (?:know|remember) )",
     re.IGNORECASE,
 )
-_STOP: Final = frozenset(
-    [
-        "am",
-        "are",
-        "is",
-        "was",
-        "were",
-        "do",
-        "does",
-        "did",
-        "have",
-        "has",
-        "had",
-        "can",
-        "could",
-        "will",
-        "would",
-        "should",
-        "i",
-        "we",
-        "you",
-        "they",
-        "he",
-        "she",
-        "my",
-        "our",
-        "hat",
-        "haben",
-        "sind",
-        "gibt",
-        "tiene",
-        "tiene",
-        "hay",
-        "a",
-        "ont",
-        "ai",
-    ]
-)
+_STOP: Final = frozenset({
+    "am", "are", "is", "was", "were", "do", "does", "did", "have", "has", "had", "can", "could",
+    "will", "would", "should", "i", "we", "you", "they", "he", "she", "my", "our", "hat", "haben",
+    "sind", "gibt", "tiene", "hay", "a", "ont", "ai",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     """
     comparable = [one for one in passages if is_note(one.text) or may_have_values(one.text)]
     # A word that no text has, as "servers" of "which servers", tells none of them apart.
-    subject = question.subject.intersection(*[frozenset().union(*(asked_keys(one.titled) for one in comparable))])
+    subject = question.subject & frozenset().union(*(asked_keys(one.titled) for one in comparable))
     about = [
         one
         for one in (comparable if len(comparable) > 1 else ())

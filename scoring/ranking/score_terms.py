@@ -251,7 +251,10 @@ class CutList:
 
 
 def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
-    """Mark memories that fit less than a share of the best of their search, (m,)."""
+    """Mark memories that fit less than a share of the best of their search, (m,).
+
+    One with all words of the query is not marked.
+    """
     share = policy.cut_share
     if not share:
         return np.zeros(len(fit), dtype=np.bool_)
@@ -261,7 +264,8 @@ def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
         # A memory of the time asked for is measured by the best of that time.
         best = greatest(np.where(of_time, fit, 0.0), columns.starts)[columns.search]
         least = np.where(of_time, np.maximum(share * best, LEAST_OF_TIME * least), least)
-    return (fit < least) | (fit <= 0.0)
+    has_all = np.maximum.reduceat(columns.coverage, columns.first[:-1]) >= 1.0
+    return ((fit < least) & ~has_all) | (fit <= 0.0)
 
 
 def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy) -> Flags:

@@ -60,14 +60,14 @@ def plain(question: str) -> str:
     return " ".join(question.casefold().replace("’", "'").split())
 
 
-def without_expression(question: str, asked: TimeWords) -> str:
+def without_expression(question: str, words: str) -> str:
     """Return a question without the expression of its time.
 
     Args:
         question: Text of the query.
-        asked: Its time, as of `time_words`.
+        words: Of its time, as of `time_words`.
     """
-    expression = r"\s+".join(map(re.escape, asked.words.split()))
+    expression = r"\s+".join(map(re.escape, words.split()))
     rest = re.sub(expression, " ", question.replace("’", "'"), count=1, flags=re.IGNORECASE)
     return re.sub(r"\s+(?=[?!.,;:]|$)", "", " ".join(rest.split())).lstrip(" ,;:")
 

@@ -45,6 +45,9 @@ MAX_STEMS = 65_536
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
 _FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
+_FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
+ALIKE = 5
+"""Letters at the beginning of two forms of a word (count)."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -192,6 +195,25 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
         return [0.0 for _ in texts]
     by_text = (query.intersection(map(_CONTENT_STEMS.__getitem__, words(as_indexed(text)))) for text in texts)
     return [len(common) / len(query) for common in by_text]
+
+
+def word_share(query: str, texts: Iterable[str]) -> float:
+    """Return the share of a query's content words that texts have, in [0, 1].
+
+    Two words that begin with the same `ALIKE` letters are forms of one, so inflection counts less. Queries
+    without content words, and those in Han or kana, whose bigrams overlap, have 1.
+
+    Args:
+        query: Text of the query.
+        texts: Texts of one memory: title, passages, tags.
+    """
+    every = {stem for stem in stems(query) if len(stem) > 1}  # "Lena's" leaves an s
+    asked = every.difference(_FUNCTION_ELSEWHERE) or every
+    if not asked or any(match["paired"] for match in _UNSPACED.finditer(query)):
+        return 1.0
+    found = frozenset[str]().union(*map(text_stems, texts))
+    beginnings = {word[:ALIKE] for word in found if len(word) >= ALIKE}
+    return sum(word in found or word[:ALIKE] in beginnings for word in asked) / len(asked)
 
 
 def title_share(query: frozenset[str], titles: Sequence[str]) -> Floats:

@@ -27,7 +27,7 @@ def without_time(query: str, asked: TimeWords | None) -> str:
     """
     if asked is None or asked.since is None:
         return query
-    rest = without_expression(query, asked)
+    rest = without_expression(query, asked.words)
     return rest if any(len(stem) > 1 for stem in stems(rest)) else query  # "what's" leaves an s
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -10,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
+from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.identifiers import sentence
-from slowwave.scoring.ranking.names import lacks_a_name, proper_names
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
+from slowwave.scoring.ranking.time_words import without_expression
+from slowwave.scoring.ranking.words import word_share
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 from slowwave.search.stored_pairs import ComparedPassage, contradictions
@@ -24,6 +26,8 @@ _RETURNED = (
     "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
     "created_at", "updated_at", "sensitivity", "chunk_count",
 )  # fmt: skip
+LEAST_OF_WORDS = 0.6
+"""Minimum share of the words of a question that a strong result has."""
 ONLY_NEAR = "only_near"
 """Flag of a result of a question none of whose identifiers a memory mentions."""
 
@@ -225,8 +229,8 @@ def present(
 ) -> tuple[Result, ...]:
     """Return the memories of a ranking as results.
 
-    They have a flag if they are only near the identifiers of the question. The fit of a memory without a name
-    of the question is at most fair, unless it has a phrase of it (rule 3.9).
+    They have a flag if they are only near the identifiers of the question. The fit of a memory with few words
+    of the question is at most fair, unless it has a phrase of it or was found by learning (rule 3.9).
 
     Args:
         ranking: Ranking of the candidates.
@@ -244,18 +248,20 @@ def present(
     results = tuple(
         _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
     )
-    if names := proper_names(query):
-        results = tuple(_at_most_fair(one, names, retrieved.candidates.triggers) for one in results)
+    results = tuple(_at_most_fair(one, query, retrieved) if query else one for one in results)
     return _with_contradictions(_with_updates(results, ranking, retrieved), rows, ranking, retrieved)
 
 
-def _at_most_fair(result: Result, names: frozenset[str], said: Collection[str]) -> Result:
-    """Return a result whose fit is strong only with all names or a phrase."""
-    if result.fit != "strong" or result.memory_id in said:
+def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Result:
+    """Return a result whose fit is strong only with most words of the query, a phrase, or by learning."""
+    candidates, memory = retrieved.candidates, result.memory_id
+    known = (candidates.triggers, retrieved.learned, retrieved.led, retrieved.rated)
+    if result.fit != "strong" or any(memory in one for one in known):
         return result
-    labels = (*result.headings, *result.tags, result.title, result.source)
-    lacks = lacks_a_name(names, (*labels, *(passage.text for passage in result.passages)))
-    return replace(result, fit="fair") if lacks else result
+    asked = without_expression(without_asking(query), candidates.time_words)
+    labels = (*result.headings, *result.tags, result.title, result.source, candidates.aliases.get(memory, ""))
+    share = word_share(asked, (*labels, *(passage.text for passage in result.passages)))
+    return result if share >= LEAST_OF_WORDS else replace(result, fit="fair")
 
 
 def _with_updates(

@@ -89,7 +89,7 @@ def asked_candidates(
         return labelled
     # Words of time are in few texts, so a question with them fits less than one without.
     asked = time_words(query, moment)
-    rest = without_expression(query, asked) if asked and asked.since is not None else ""
+    rest = without_expression(query, asked.words) if asked and asked.since is not None else ""
     if asked is not None and stems(rest) and not asking.is_near(found):
         of_time = asking.look(rest, of_days(filters, asked))
         found = of_time if of_time.candidates.chunk_ids else found

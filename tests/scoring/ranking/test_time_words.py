@@ -61,7 +61,7 @@ def test_the_days_of_an_expression(question: str, since: str, until: str) -> Non
 def test_a_question_without_the_expression_of_its_time(question: str, rest: str) -> None:
     asked = time_words(question, NOW)
     assert asked is not None
-    assert without_expression(question, asked) == rest
+    assert without_expression(question, asked.words) == rest
 
 
 def test_a_past_month_of_a_longer_one_ends_with_the_shorter_month() -> None:

@@ -17,6 +17,7 @@ from slowwave.scoring.ranking.words import (
     text_stems,
     title_share,
     title_stems,
+    word_share,
     words,
 )
 
@@ -182,3 +183,19 @@ def test_the_share_of_a_query_that_a_text_has_is_of_all_its_stems(asked: str, sa
     query = stems(asked)
     share = len(query & text_stems(said)) / len(query) if query else 0
     assert coverage(query, [said]) == [share]
+
+
+@pytest.mark.parametrize(
+    ("query", "texts", "share"),
+    [
+        ("When is Lena's birthday?", ["Omar's birthday is on 3 March."], 1 / 2),
+        ("When is Lena's birthday?", ["Birthdays", "Lena: 3 March"], 1.0),
+        ("Wie dauert Lieferung?", ["Lieferungen dauern drei Tage."], 1.0),
+        ("Wie lange dauert die Lieferung?", ["Rechnungen kommen spät."], 0.0),
+        ("what is it?", ["anything"], 1.0),  # no content word
+        ("会议室的密码是什么?", ["unrelated"], 1.0),  # bigrams overlap
+        ("budget of Kestrel", [], 0.0),
+    ],
+)
+def test_share_of_the_words_of_a_query_in_any_form(query: str, texts: list[str], share: float) -> None:
+    assert word_share(query, texts) == pytest.approx(share)
