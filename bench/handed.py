@@ -13,6 +13,9 @@ of ten beside the cut one.
 no result. ``all``: no cut. ``top 1``: the first result. ``floor``: every result whose best cosine exceeds
 the fixed floor that fits these data best, so in-sample. ``shipped``: as the memory ships.
 
+``how often a fit is right`` counts the results of each fit that are relevant, as shipped and ``by its fit
+alone``, whatever words of the question they have (rule 3.9).
+
 The last table needs no folder: the notes of `updates.py`, a home each, get their own questions and those of
 the others. ``found`` is the share of own questions that return one of their two notes. ``silent`` is the
 share of the others' questions without results; a few are about something that this home has, too. ``no
@@ -22,11 +25,13 @@ floor of fit`` is as the memory ships but for that.
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import updates
@@ -35,6 +40,7 @@ from _report import UnusableError, bench, existing_folder, options, positive, re
 
 import slowwave
 from slowwave.search import Result
+from slowwave.search import results as presented
 from slowwave.tuning import opened
 from slowwave.views.terminal import bars
 
@@ -65,11 +71,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     tables: dict[str, tuple[list[dict[str, Any]], str]] = {}
     for folder in arguments.data:
         tables[folder.name] = (measure(folder, arguments.model), f"limit {LIMIT}, {arguments.model}")
-    rows = [
+    compared = [
         compare(folder, arguments.model, arguments.cache, arguments.queries) for folder in arguments.retrieval
     ]
-    if rows:
+    if compared:
+        rows = [row for row, _ in compared]
         tables["recall and tokens"] = rows, "words of the returned texts beside those of the whole list"
+        tables["how often a fit is right"] = [row for _, fits in compared for row in fits], "returned results"
     others = list(of_others(arguments.model))
     tables["questions of another home"] = others, f"limit {LIMIT}, {arguments.model}"
     reports("handed", tables)
@@ -192,11 +200,14 @@ def _finds(memory: slowwave.Memory, query: Mapping[str, Any]) -> bool:
     return not sources.isdisjoint((*query["outdated"], *query["updated"]))
 
 
-def compare(folder: Path, model: str, cache: Path | None, most: int) -> dict[str, Any]:
-    """Return recall and words of the shipped lists of a collection beside those of whole lists."""
+def compare(
+    folder: Path, model: str, cache: Path | None, most: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return recall and words of shipped lists beside whole ones, and how often each fit is right."""
     collection = labelled(folder)
     recalls: dict[str, list[float]] = {"whole": [], "shipped": []}
     words, results = dict.fromkeys(recalls, 0), 0
+    fits: Counter[tuple[str, str, bool]] = Counter()
     with bars(), opened(collection, model, cache=cache) as spaces:
         queries = collection.answerable()[:most]
         for query in queries:
@@ -210,13 +221,27 @@ def compare(folder: Path, model: str, cache: Path | None, most: int) -> dict[str
                 recalls[name].append(len({one.source for one in found} & relevant) / len(relevant))
                 words[name] += sum(len(one.text.split()) for one in found)
                 results += len(found) if name == "shipped" else 0
+                if name == "shipped":
+                    fits.update(("shipped", one.fit, one.source in relevant) for one in found)
+            with patch.object(presented, "LEAST_OF_WORDS", 0.0):
+                found = spaces[space_of(query)].search(query["text"], limit=LIMIT, log=False).results
+            fits.update(("by its fit alone", one.fit, one.source in relevant) for one in found)
     whole, shipped = (float(np.mean(recalls[name])) for name in ("whole", "shipped"))
-    return {
+    row = {
         "set": folder.name, "queries": len(queries), "recall@10 whole": round(whole, 4),
         "shipped": round(shipped, 4), "share": round(shipped / whole, 4) if whole else None,
         "words": round(words["shipped"] / max(words["whole"], 1), 4),
         "results": round(results / max(len(queries), 1), 2),
     }  # fmt: skip
+    right = []
+    for how in ("by its fit alone", "shipped"):
+        for fit in ("strong", "fair", "weak"):
+            hits, n = fits[how, fit, True], fits[how, fit, True] + fits[how, fit, False]
+            share = round(hits / n, 3) if n else None
+            right.append(
+                {"set": folder.name, "label": how, "fit": fit, "results": n, "relevant": hits, "share": share}
+            )
+    return row, right
 
 
 if __name__ == "__main__":
