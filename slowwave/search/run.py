@@ -27,15 +27,15 @@ from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.word_pieces import needs_pieces
 from slowwave.scoring.ranking.words import asked_words
-from slowwave.search.asked_time import for_full_text
 from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
 from slowwave.search.interleaving import InterleavedRanking, interleave
+from slowwave.search.listed_memories import as_asked, asked_candidates
 from slowwave.search.log import logged
+from slowwave.search.query_window import for_full_text
 from slowwave.search.results import LeftOut, NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
-from slowwave.search.time_asked import as_asked, asked_candidates
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:

@@ -38,7 +38,11 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave.search.asked_time import (
+from slowwave.search.derived_titles import without_derived_titles
+from slowwave.search.filters import Filters
+from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
+from slowwave.search.outdated import outdated_candidates
+from slowwave.search.query_window import (
     end_of_past,
     for_full_text,
     of_asked_time,
@@ -46,10 +50,6 @@ from slowwave.search.asked_time import (
     with_rest,
     without_time,
 )
-from slowwave.search.derived_titles import without_derived_titles
-from slowwave.search.filters import Filters
-from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
-from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
 from slowwave.telemetry import carried, span
