@@ -84,6 +84,11 @@ class SearchCandidates:
     pairs: StoredPairs | None = None  # of the namespace
     fits: Mapping[str, float] = field(default_factory=dict)  # of what follows a list, to the query
 
+    @property
+    def titles(self) -> dict[str, Any]:
+        """Return the title of each memory."""
+        return dict(zip(self.candidates.memory_ids, self.shown.column("title").to_pylist(), strict=True))
+
 
 class Searcher:
     """Candidate search for one embedding model.
