@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -114,8 +114,8 @@ class Searcher:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
 
-    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:  # noqa: ANN401
-        return self._pool.submit(carried(work), *arguments)
+    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+        return self._pool.submit(carried(work), *arguments).result
 
     def find(
         self,
@@ -148,8 +148,8 @@ class Searcher:
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
         looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
-        learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
-        share_future = ask(knows, self._embedder, question)
+        learned_terms = None if now is None else ask(self._knowledge.learned, namespace, query, now)
+        known_words = ask(knows, self._embedder, question)
         with span("slowwave.search.embed"):
             whole = vector = self._embedder.embed_query(question).astype(np.float32, copy=False)
             if asked != question:
@@ -159,12 +159,13 @@ class Searcher:
         led = {} if now is None else self._knowledge.led(namespace, stored, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
-        named = names.result()
-        lookup: Lookup = looked_up.result()
-        phrases = {**with_aliases(triggered.result(), named), **lookup.found}
-        learned = {} if learned_future is None else learned_future.result()
+        named = names()
+        lookup: Lookup = looked_up()
+        phrases = {**with_aliases(triggered(), named), **lookup.found}
+        learned = {} if learned_terms is None else learned_terms()
+        hits = text()
         others: list[Hits] = []
-        found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
+        found_ids = [nearest.memory_ids, hits.memory_ids] if phrases or learned or led else []
         if missing := set(phrases).difference(*found_ids):
             others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
             found_ids.append(others[-1].memory_ids)
@@ -175,7 +176,7 @@ class Searcher:
         best = {name for strength in taught for name in _strongest(strength, [*phrases, *chain(*found_ids)])}
         if best:
             others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
-        merged = chunks.merged(nearest, text.result(), others, vector)
+        merged = chunks.merged(nearest, hits, others, vector)
         channels, shown = merged.channels, merged.shown
         texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
@@ -191,7 +192,7 @@ class Searcher:
             past,
         )
         if asked != question:
-            near = chunks.merged(nearest, text.result(), others, whole).channels["cosine"]
+            near = chunks.merged(nearest, hits, others, whole).channels["cosine"]
             rest = _words(asked, channels, texts, titles)["coverage"]
             channels["bm25_bound"] = round(chunks.bound_of(question, visible), DIGITS)
             wider = channels["bm25_bound"] / (chunks.bound_of(asked, visible) or 1.0)
@@ -211,7 +212,7 @@ class Searcher:
             place = shown.schema.get_field_index(COLUMN)
             shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
         pairs = self._knowledge.pairs(namespace)
-        known_share = share_future.result()
+        known_share = known_words()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, stored, states) if known_share >= KNOWN else {}
         candidates = Candidates(
@@ -322,18 +323,9 @@ def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[s
     return sorted(missing, key=lambda memory: (-strength[memory], memory))[:LEARNED_MEMORIES]
 
 
-class _Done:
-    """Future with a known result."""
-
-    def __init__(self, answer: Any) -> None:  # noqa: ANN401 - whatever was asked
-        self._answer = answer
-
-    def result(self) -> Any:  # noqa: ANN401
-        return self._answer
-
-
-def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
-    return _Done(ask(*arguments))
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+    answer = work(*arguments)
+    return lambda: answer
 
 
 def _words(

@@ -115,10 +115,6 @@ class StoredSignals:
         aliases = self.names(namespace).aliases
         return aliases.match(query) if len(aliases) else {}
 
-    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of memories with a lower-case part in one; see `MemoryNames`."""
-        return self.names(namespace).having(part, joined)
-
     def names(self, namespace: str) -> MemoryNames:
         """Return the trigger phrases and aliases of a namespace."""
         return self._names.of(namespace)
