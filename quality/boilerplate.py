@@ -91,35 +91,21 @@ def is_boilerplate(text: str, *, titled: bool) -> bool:
         titled: whether a person or an assistant set a title: then an import line may be the content.
     """
     lines = _lines(text)
-    return (
-        _are_blank(lines) or _is_bare_instruction(text, lines) or (not titled and _are_scaffold(text, lines))
-    )
+    return _is_blank(lines) or _is_bare_instruction(text, lines) or (not titled and _is_scaffold(text, lines))
 
 
-def is_scaffold(text: str) -> bool:
+def _is_scaffold(text: str, lines: list[str]) -> bool:
     """Whether every line of a text is scaffolding code without content."""
-    return _are_scaffold(text, _lines(text))
-
-
-def _are_scaffold(text: str, lines: list[str]) -> bool:
     return bool(lines) and _CODE.search(text) is not None and all(map(_SCAFFOLD.fullmatch, lines))
 
 
-def is_blank(text: str) -> bool:
+def _is_blank(lines: list[str]) -> bool:
     """Whether a text is an empty form: blanks, fields without values, sample texts."""
-    return _are_blank(_lines(text))
-
-
-def _are_blank(lines: list[str]) -> bool:
     return bool(lines) and all(map(_is_unfilled, lines))
 
 
-def is_bare_instruction(text: str) -> bool:
-    """Whether a text instructs a model about something that is missing."""
-    return _is_bare_instruction(text, _lines(text))
-
-
 def _is_bare_instruction(text: str, lines: list[str]) -> bool:
+    """Whether a text instructs a model about something that is missing."""
     if not lines:
         return False
     if _OVERRIDE.match(lines[0]) is not None:

@@ -136,15 +136,11 @@ def _applicable(note: Mapping[str, Any], density: float) -> tuple[float | None, 
     title = (note["title"] or "").strip()
     if is_from_first_words(title, content):
         title = ""
+    titled, triggers, _, anchors, metadata, _ = _parts(note, density)
     return (
-        _title(title) or None,
-        _steps(_triggers(note)) or None,
-        None,
-        _steps(_anchors(content) + len(set(note["links"] or ()) - {None})) or None,
-        _metadata(note) or None,
-        density,
+        titled if title else None, triggers or None, None, anchors or None, metadata or None, density,
         states_something(content, title="" if not title or is_generic_title(title) else title),
-    )
+    )  # fmt: skip
 
 
 def _parts(note: Mapping[str, Any], density: float) -> tuple[float, ...]:

@@ -50,18 +50,18 @@ class Check:
     Attributes:
         name: name of the check in Dagster and in the suite.
         description: meaning, shown to users.
-        columns: checked columns.
+        column: checked column.
         expectation: class of the expectation in `great_expectations.expectations`.
-        arguments: function from the gate's policy to the expectation's arguments.
+        arguments: function from the gate's policy to further arguments of the expectation.
         when: ``always``: tables rely on it, so a breach is an error. ``gate``: a rule of the gate, so a
             breach is an error once the gate enforces, and a warning before.
     """
 
     name: str
     description: str
-    columns: tuple[str, ...]
+    column: str
     expectation: str
-    arguments: Callable[[GatePolicy], Mapping[str, Any]]
+    arguments: Callable[[GatePolicy], Mapping[str, Any]] = lambda _: {}
     when: Literal["always", "gate"] = "gate"
 
     def severity(self, *, enforced: bool) -> Severity:
@@ -107,44 +107,42 @@ class ContractResult:
 
 CHECKS: tuple[Check, ...] = (
     Check(
-        "unique_id", "No two notes of the batch have the same id.", ("staged_id",),
-        "ExpectColumnValuesToBeUnique", lambda _: {"column": "staged_id"}, when="always",
+        "unique_id", "No two notes of the batch have the same id.", "staged_id",
+        "ExpectColumnValuesToBeUnique", when="always",
     ),
     Check(
-        "namespace_is_valid", "A namespace consists of letters, digits and the marks _ - . /.",
-        ("namespace",),
-        "ExpectColumnValuesToMatchRegex",
-        lambda _: {"column": "namespace", "regex": NAMESPACE.removesuffix("$") + _END}, when="always",
+        "namespace_is_valid", "A namespace consists of letters, digits and the marks _ - . /.", "namespace",
+        "ExpectColumnValuesToMatchRegex", lambda _: {"regex": NAMESPACE.removesuffix("$") + _END},
+        when="always",
     ),
     Check(
-        "title_is_given", "A title is not blank.", ("title",),
-        "ExpectColumnValuesToMatchRegex", lambda _: {"column": "title", "regex": r"\S"},
+        "title_is_given", "A title is not blank.", "title",
+        "ExpectColumnValuesToMatchRegex", lambda _: {"regex": r"\S"},
     ),
     Check(
         "content_is_long_enough", "The trimmed content has at least the minimum number of characters.",
-        ("characters",), "ExpectColumnValuesToBeBetween",
-        lambda policy: {"column": "characters", "min_value": max(1, policy.least_characters)},
+        "characters", "ExpectColumnValuesToBeBetween",
+        lambda policy: {"min_value": max(1, policy.least_characters)},
     ),
     Check(
-        "path_is_relative", "A path is relative, has no '..' part and no control characters.", ("source",),
-        "ExpectColumnValuesToMatchRegex", lambda _: {"column": "source", "regex": _SOUND_PATH},
+        "path_is_relative", "A path is relative, has no '..' part and no control characters.", "source",
+        "ExpectColumnValuesToMatchRegex", lambda _: {"regex": _SOUND_PATH},
     ),
     Check(
-        "creation_is_known", "The creation time is not null.", ("created_at",),
-        "ExpectColumnValuesToNotBeNull", lambda _: {"column": "created_at"},
+        "creation_is_known", "The creation time is not null.", "created_at", "ExpectColumnValuesToNotBeNull",
     ),
     *(
         Check(
-            f"{label}_is_known", f"The {label.replace('_', ' ')} is one of the known words.", (label,),
+            f"{label}_is_known", f"The {label.replace('_', ' ')} is one of the known words.", label,
             "ExpectColumnValuesToBeInSet",
-            lambda _, label=label: {"column": label, "value_set": sorted(KNOWN_WORDS[label])},  # type: ignore[misc]
+            lambda _, label=label: {"value_set": sorted(KNOWN_WORDS[label])},  # type: ignore[misc]
         )
         for label in KNOWN_WORDS
     ),
     Check(
         "score_is_high_enough", "The quality score, if there is one, is at least the gate's minimum.",
-        ("quality_score",), "ExpectColumnValuesToBeBetween",
-        lambda policy: {"column": "quality_score", "min_value": policy.min_quality, "max_value": 1.0},
+        "quality_score", "ExpectColumnValuesToBeBetween",
+        lambda policy: {"min_value": policy.min_quality, "max_value": 1.0},
     ),
 )  # fmt: skip
 
@@ -243,6 +241,7 @@ def _suite(gx: ModuleType, policy: GatePolicy, *, enforced: bool) -> Any:  # noq
         "batch contract",
         expectations=[
             getattr(kinds, check.expectation)(
+                column=check.column,
                 **check.arguments(policy),
                 severity="critical" if check.severity(enforced=enforced) == "error" else "warning",
                 meta={"check": check.name},
@@ -283,20 +282,19 @@ def _pandas(batch: pl.DataFrame) -> Any:  # noqa: ANN401
 
 def _result(check: Check, outcome: Any, batch: pl.DataFrame, *, enforced: bool) -> CheckResult:  # noqa: ANN401
     kind = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in check.expectation)
+    kind = kind.lstrip("_")
     severity = check.severity(enforced=enforced)
     if outcome is None:
-        return CheckResult(check.name, check.description, kind.lstrip("_"), passed=True, severity=severity)
+        return CheckResult(check.name, check.description, kind, passed=True, severity=severity)
     counts = outcome.result
     if "unexpected_count" not in counts:
         raise RuntimeError(f"Cannot evaluate the check {check.name}: {outcome.exception_info}")
     rows = list(counts.get("partial_unexpected_index_list") or [])[:_EXAMPLES]
-    examples = batch[rows].select(
-        "staged_id", value=pl.concat_str(check.columns, separator=" · ", ignore_nulls=True)
-    )
+    examples = batch[rows].select("staged_id", value=pl.concat_str(check.column, ignore_nulls=True))
     return CheckResult(
         check.name,
         check.description,
-        kind.lstrip("_"),
+        kind,
         passed=bool(outcome.success),
         severity=severity,
         unexpected=int(counts["unexpected_count"]),

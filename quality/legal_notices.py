@@ -54,66 +54,15 @@ _PAGE = re.compile(
 )
 # Each text that _PAGE finds has one of these; looking for them takes a thirtieth of its time.
 _PAGE_SIGNS = (
-    "cookie",
-    "subscribe",
-    "newsletter",
-    "by continuing",
-    "by using this",
-    "by clicking",
-    "by browsing",
-    "preferences",
-    "settings",
-    "privacy",
-    "join our",
-    "skip to",
-    "jump to",
-    "back to",
-    "return to",
-    "sent from",
-    "get outlook",
-    "click ",
-    "no longer wish",
-    "browser",
-    "sign in",
-    "signin",
-    "log in",
-    "login",
-    "register",
-    "account",
-    "article",
-    "members",
-    "your country",
-    "your region",
-    "already ",
-    "javascript",
-    "blocker",
-    "human",
-    "robot",
-    "you must be",
-    " is empty",
-    "your session",
-    "not found",
-    "denied",
-    "forbidden",
-    "bad gateway",
-    "server error",
-    "unavailable",
-    "helpful",
-    "share this",
-    "follow us",
-    "advertisement",
-    "sponsored",
-    "do not reply",
-    "was sent to",
-    "confidential",
-    "intended",
-    " apply",
-    "policy",
-    "mit der nutzung",
-    "zum inhalt",
-    "au contenu",
-    "al conten",
-)
+    "cookie", "subscribe", "newsletter", "by continuing", "by using this", "by clicking", "by browsing",
+    "preferences", "settings", "privacy", "join our", "skip to", "jump to", "back to", "return to",
+    "sent from", "get outlook", "click ", "no longer wish", "browser", "sign in", "signin", "log in", "login",
+    "register", "account", "article", "members", "your country", "your region", "already ", "javascript",
+    "blocker", "human", "robot", "you must be", " is empty", "your session", "not found", "denied",
+    "forbidden", "bad gateway", "server error", "unavailable", "helpful", "share this", "follow us",
+    "advertisement", "sponsored", "do not reply", "was sent to", "confidential", "intended", " apply",
+    "policy", "mit der nutzung", "zum inhalt", "au contenu", "al conten",
+)  # fmt: skip
 _ITEMS = [phrase for phrase in sorted(MENU_PHRASES, key=len, reverse=True) if " " in phrase]
 _ITEM = re.compile("|".join(rf"\b{re.escape(phrase)}\b" for phrase in _ITEMS))
 _LABELS = (
@@ -121,6 +70,7 @@ _LABELS = (
     | MENU_PHRASES
     | frozenset(["tweet", "like", "pin", "print", "email", "comment", "comments", "reply", "follow", "now"])
 )
+_HELD_WORDS = _LABELS | FUNCTION_WORDS | LICENCE_WORDS
 _NAMED = re.compile(r"[^\W\d_]+")
 _WORDS_OF_LABELS = (
     _LABELS | FUNCTION_WORDS | frozenset(word for item in _ITEMS for word in _NAMED.findall(item))
@@ -138,21 +88,19 @@ def is_page_notice(folded: str) -> bool:
 
 def is_licence_notice(folded: str) -> bool:
     """Whether a folded text is a licence excerpt, a copyright line, or both."""
-    if len(folded) > NOTICE_CHARACTERS or LICENCE_WORDS.isdisjoint(words := _WORD.findall(folded)):
-        return "©" in folded and len(folded) <= NOTICE_CHARACTERS and _is_held(folded)
-    if len(words) < _FEWEST_WORDS or not _is_stock(words):
-        return _is_held(folded)
-    return True
+    if len(folded) > NOTICE_CHARACTERS:
+        return False
+    words = _WORD.findall(folded)
+    if LICENCE_WORDS.isdisjoint(words):
+        return "©" in folded and _is_held(folded)
+    return (len(words) >= _FEWEST_WORDS and _is_stock(words)) or _is_held(folded)
 
 
 def _is_held(folded: str) -> bool:
     """Whether a text begins with a copyright line, followed only by labels or licence text."""
     rest, held = _COPYRIGHT.subn(" ", folded)
     words = _WORD.findall(rest)
-    boilerplate_words = _LABELS | FUNCTION_WORDS | LICENCE_WORDS
-    return bool(held) and (
-        boilerplate_words.issuperset(words[:-1]) or _is_stock(words)
-    )  # the last word may be cut
+    return held > 0 and (_HELD_WORDS.issuperset(words[:-1]) or _is_stock(words))  # the last may be cut
 
 
 def _is_row_of_labels(folded: str) -> bool:

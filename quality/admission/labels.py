@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from slowwave.scoring.ranking.confidence import LIFECYCLE_POINTS, lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking.confidence import LIFECYCLE_POINTS, memory_confidence
 
 DEFAULT_TYPE: Final = "note"
 TIERS: Final = ("temporary", "normal", "important", "critical")
@@ -88,14 +88,10 @@ def unite(own: Labels, parts: Iterable[Labels]) -> Labels:
 
 def confidence(labels: Labels, *, vault: bool, sensitivity: str) -> str:
     """Return the confidence of search in these labels: high, medium or low (rule 3.6)."""
-    if vault or labels.source_of_truth:
-        return note_confidence(
-            source_of_truth=labels.source_of_truth, retrieval_priority=labels.retrieval_priority,
-            memory_type=labels.memory_type, sensitivity=sensitivity,
-        ).tier  # fmt: skip
-    return lifecycle_confidence(
-        state=labels.state, source_kind=labels.source_kind, sensitivity=sensitivity
-    ).tier
+    return memory_confidence(
+        vault, labels.source_of_truth, labels.retrieval_priority, labels.memory_type, sensitivity,
+        labels.state, labels.source_kind,
+    ).tier  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ _NO_ASCII_WORD = {code: " " for code in range(128) if not (97 <= code <= 122 or 
 _ASCII_MARKS = [ord(mark) for mark in SENTENCE_MARKS if mark.isascii()]
 _ASCII_LETTERS = slice(ord("a"), ord("z") + 1)
 _ASCII_DIGITS = slice(ord("0"), ord("9") + 1)
-_APOSTROPHE = ord("'")
 _SHINGLE = 16
 
 

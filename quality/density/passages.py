@@ -196,17 +196,8 @@ _SHORT_NOTICE = 20
 
 
 _NOTICE_BEGINS = LICENCE_WORDS | {
-    "all",
-    "free",
-    "c",
-    "spdx",
-    "mit",
-    "apache",
-    "in",
-    "neither",
-    "unless",
-    "without",
-}
+    "all", "free", "c", "spdx", "mit", "apache", "in", "neither", "unless", "without",
+}  # fmt: skip
 
 
 # Each phrase with the word that is looked up first.

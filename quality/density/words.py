@@ -23,6 +23,7 @@ from slowwave.quality._lexicons import (
     SOFT_WORDS,
     VOWELS,
 )
+from slowwave.quality.density.letter_pairs import likeness
 from slowwave.quality.density.remembered import RememberedWords
 from slowwave.quality.density.statistics import (
     HANGUL,
@@ -39,7 +40,6 @@ from slowwave.quality.density.statistics import (
 )
 from slowwave.quality.density.telegraphic import linked_share
 from slowwave.quality.density.text_counts import KeyboardPairs, Kinds, TextCounts
-from slowwave.quality.spelling import likeness
 
 _FUNCTION, _LOREM, _VAGUE, _SOFT, _LEGAL, _SHAPED, _ODD, _CLUSTERED = (1 << bit for bit in range(8))
 

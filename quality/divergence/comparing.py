@@ -50,7 +50,7 @@ def _alike(left: Traits, right: Traits) -> bool:
 
     Most compared texts do.
     """
-    sides = [(token.tokens, token.light, token.negations, token.labels) for token in (left, right)]
+    sides = [(side.tokens, side.light, side.negations, side.labels) for side in (left, right)]
     same = all(
         len(own) == len(others)
         and all(token.key == counterpart.key for token, counterpart in zip(own, others, strict=True))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from slowwave.quality.divergence.comparing import compare
+from slowwave.quality.divergence.difference import exchanged_values
 from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.note import ComparedNote
 from slowwave.quality.divergence.sentences import worded_statements
@@ -49,11 +50,7 @@ def opposed(left: ComparedNote, right: ComparedNote) -> bool:
 def _is_opposed(one: str, other: str, left: ComparedNote, right: ComparedNote) -> bool:
     sides = traits(one), traits(other)
     differences = compare(*sides)
-    changed = [
-        difference
-        for difference in differences
-        if (difference.left and difference.right) or difference.kind == "negation"
-    ]
+    changed = exchanged_values(differences)
     if not changed:
         return False
     if len(changed) == len(differences) == 1 and changed[0].kind == "negation":

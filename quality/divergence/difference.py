@@ -50,9 +50,12 @@ def _shown(values: Sequence[str]) -> str:
 
 def contradicts(differences: Iterable[Difference]) -> bool:
     """Whether a value was exchanged or denied; added text alone is no contradiction."""
-    return any(
-        (difference.left and difference.right) or difference.kind in DENYING for difference in differences
-    )
+    return any((one.left and one.right) or one.kind in DENYING for one in differences)
+
+
+def exchanged_values(differences: Iterable[Difference]) -> list[Difference]:
+    """Return the differences in which a value was exchanged, or a statement denied."""
+    return [one for one in differences if (one.left and one.right) or one.kind == "negation"]
 
 
 def says_more(differences: Sequence[Difference]) -> Literal["left", "right"] | None:

@@ -53,12 +53,9 @@ _FORMS = _table(_IRREGULAR) | _table(_SPELLING)
 IRREGULAR_FORMS = frozenset(_table(_IRREGULAR))
 PAST = _words("past")
 DEGREES = {
-    form: degree
-    for degree, forms in {
-        "comparative": "better worse bigger", "superlative": "best worst biggest",
-    }.items()
-    for form in forms.split()
-}  # fmt: skip
+    **dict.fromkeys(("better", "worse", "bigger"), "comparative"),
+    **dict.fromkeys(("best", "worst", "biggest"), "superlative"),
+}
 
 
 def _stem(word: str) -> str:
@@ -77,17 +74,9 @@ def _stem(word: str) -> str:
 def _spelled(word: str) -> str:
     word = _FORMS.get(word, word)
     if len(word) > 6:
-        for british, american in (
-            ("isation", "ization"),
-            ("ise", "ize"),
-            ("ised", "ized"),
-            ("ising", "izing"),
-            ("lyse", "lyze"),
-            ("lysed", "lyzed"),
-            ("lysing", "lyzing"),
-        ):
+        for british in ("isation", "ise", "ised", "ising", "lyse", "lysed", "lysing"):
             if word.endswith(british):
-                return word[: -len(british)] + american
+                return word[: -len(british)] + british.replace("s", "z")
         for british in ("lled", "lling", "ller"):
             if word.endswith(british):
                 return word[: -len(british)] + british[1:]

@@ -27,12 +27,10 @@ ORDINALS = {word: value for value, word in enumerate(_ORDINALS.split(), 1)} | {"
 _MONTHS = "january february march april may june july august september october november december"
 MONTHS = {word: value for value, word in enumerate(_MONTHS.split(), 1)}
 MONTHS |= {word[:3]: value for word, value in MONTHS.items()} | {"sept": 9}
-WEEKDAYS = dict.fromkeys(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
-WEEKDAY_KEYS = {day: day for day in WEEKDAYS} | {
-    "tue": "tuesday", "tues": "tuesday", "thu": "thursday", "thur": "thursday", "thurs": "thursday",
-    "mondays": "monday", "tuesdays": "tuesday", "wednesdays": "wednesday", "thursdays": "thursday",
-    "fridays": "friday", "saturdays": "saturday", "sundays": "sunday",
-}  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAY_KEYS = {day: day for day in _WEEKDAYS} | {f"{day}s": day for day in _WEEKDAYS}
+WEEKDAY_KEYS |= {"tue": "tuesday", "tues": "tuesday"}
+WEEKDAY_KEYS |= dict.fromkeys(("thu", "thur", "thurs"), "thursday")
 
 
 def _units() -> dict[str, tuple[str, Decimal]]:

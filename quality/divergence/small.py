@@ -76,16 +76,11 @@ def exchanged(left: Traits, right: Traits, *, alone: bool) -> list[Difference]:
     if not left_added or not right_added:
         return []
     exchanged_tokens: list[list[Token]] = [[], []]
-    for group in sorted(
-        {_group(left_pool) for left_pool in left_added}
-        & {_group(left_pool) for left_pool in right_added} - TURNS - _POOL
-    ):
+    groups = set(map(_group, left_added)) & set(map(_group, right_added)) - TURNS - _POOL
+    for group in sorted(groups):
         for side, tokens in zip(exchanged_tokens, (left_added, right_added), strict=True):
-            side += [left_pool for left_pool in tokens if _group(left_pool) == group]
-    pool = [
-        [left_pool for left_pool in tokens if _group(left_pool) in _POOL]
-        for tokens in (left_added, right_added)
-    ]
+            side += [token for token in tokens if _group(token) == group]
+    pool = [[token for token in tokens if _group(token) in _POOL] for tokens in (left_added, right_added)]
     if alone and left.passive == right.passive:
         left_pool, right_pool = _unlike(pool[0], pool[1])
     else:

@@ -18,8 +18,8 @@ def answers(new: str, old: str) -> bool:
 
     If so, hiding the old text loses nothing.
     """
-    new_word_sets = [words_of(old_statement) for old_statement in statements(new)]
-    same = {old_statement.casefold() for old_statement in statements(new)}
+    new_word_sets = [words_of(statement) for statement in statements(new)]
+    same = {statement.casefold() for statement in statements(new)}
     for old_statement in statements(old):
         words = words_of(old_statement)
         if old_statement.casefold() not in same and not any(
@@ -36,7 +36,7 @@ def contradicted(new: str, old: str) -> bool:
 
 def _pairs(new: str, old: str) -> Iterator[tuple[str, str]]:
     """Yield pairs of statements on the same subject."""
-    new_statements = [(words_of(old_statement), old_statement) for old_statement in statements(new)]
+    new_statements = [(words_of(statement), statement) for statement in statements(new)]
     for old_statement in statements(old):
         words = words_of(old_statement)
         for other, text in new_statements:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from slowwave.quality.divergence.comparing import compare
-from slowwave.quality.divergence.difference import Difference
+from slowwave.quality.divergence.difference import Difference, exchanged_values
 from slowwave.quality.divergence.naming import name_different_things
 from slowwave.quality.divergence.tokens import Traits, traits
 from slowwave.scoring.wordlists import words as word_list
@@ -75,11 +75,7 @@ def different_places(left: tuple[str, str], right: tuple[str, str]) -> bool:
 
 
 def _same_statement(left: Traits, right: Traits, differences: tuple[Difference, ...]) -> bool:
-    exchanged = [
-        difference
-        for difference in differences
-        if (difference.left and difference.right) or difference.kind == "negation"
-    ]
+    exchanged = exchanged_values(differences)
     if not exchanged or any(difference.kind not in VALUES for difference in exchanged):
         return False
     # A statement's first words are its subject; "Ada" alone may be any capitalised word.

@@ -220,8 +220,8 @@ def _is_other_statement(old: Value, new: Value, question: Question) -> bool:
 def _is_same_beginning(old: Value, new: Value, question: Question) -> bool:
     """Whether two short sentences say what one thing is: "My dentist is Dr Lang", "My dentist is Dr May"."""
     words, others = old.value.split(), new.value.split()
-    same = next((at for at, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), 0)
-    verb = next((at for at in range(same - 1, 0, -1) if words[at] in TABLES["copula"]), 0)
+    changed = next((at for at, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), 0)
+    verb = next((at for at in range(changed - 1, 0, -1) if words[at] in TABLES["copula"]), 0)
     tails = [{*one[verb + 1 :]} for one in (words, others)]
     if not verb or not 0 < min(map(len, tails)) <= max(map(len, tails)) <= _TAIL:
         return False

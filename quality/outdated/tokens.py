@@ -24,10 +24,16 @@ def _tables() -> dict[str, frozenset[str]]:
 
 
 TABLES: Final = _tables()
-_FORMER: Final = {
-    last: [phrase.split("+") for phrase in TABLES["former"] if phrase.split("+")[-1] == last]
-    for last in {phrase.split("+")[-1] for phrase in TABLES["former"]}
-}
+
+
+def _by_word(table: str, place: int) -> dict[str, list[list[str]]]:
+    """Return the phrases of a table by their word at a place."""
+    phrases = [phrase.split("+") for phrase in TABLES[table]]
+    return {word: [one for one in phrases if one[place] == word] for word in {one[place] for one in phrases}}
+
+
+_FORMER: Final = _by_word("former", -1)
+PHRASES: Final = _by_word("phrases", 0)
 
 
 def _named(table: str, known: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,18 +61,11 @@ _TOKEN = re.compile(
 )
 
 
-PHRASES: Final = {
-    first: [phrase.split("+") for phrase in TABLES["phrases"] if phrase.split("+")[0] == first]
-    for first in {phrase.split("+")[0] for phrase in TABLES["phrases"]}
-}
-CHANGES: Final = frozenset().union(
-    *(TABLES[name] for name in ("verbs", "now", "new", "reached", "change", "after", "since")),
-    (word for phrase in (*TABLES["phrases"], *TABLES["former"]) for word in phrase.split("+")[-1:]),
-)
-"""Words of change; a text with none of them says of no value that it is new."""
 _CUES: Final = frozenset().union(
     *(TABLES[name] for name in ("verbs", "now", "new", "reached", "change", "after"))
 )
+CHANGES: Final = _CUES.union(TABLES["since"], _FORMER, (one.split("+")[-1] for one in TABLES["phrases"]))
+"""Words of change; a text with none of them says of no value that it is new."""
 _FUNCTION: Final = frozenset().union(
     *(FUNCTION_WORDS, FOREIGN_WORDS, NEGATIONS, TABLES["to"], TABLES["idle"]),
     words("slowwave.scoring", "function"),

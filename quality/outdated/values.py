@@ -33,28 +33,10 @@ _BOUNDS: Final = {
     **dict.fromkeys(("achieve", "goal", "aim", "aiming", "hope", "hoping", "ziel"), "aim"),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
-_JOINING: Final = frozenset(
-    [
-        "of",
-        "for",
-        "in",
-        "at",
-        "to",
-        "from",
-        "the",
-        "a",
-        "an",
-        "my",
-        "our",
-        "de",
-        "la",
-        "du",
-        "del",
-        "von",
-        "der",
-        "des",
-    ]
-)
+_JOINING: Final = frozenset({
+    "of", "for", "in", "at", "to", "from", "the", "a", "an", "my", "our", "de", "la", "du", "del", "von",
+    "der", "des",
+})  # fmt: skip
 _TURNING: Final = frozenset({"but", "instead", "sondern", "aber", "sino", "mais"})
 _ASKING: Final = frozenset({
     "should", "shall", "could", "would", "can", "might", "is", "are", "do", "does", "did", "will", "has",

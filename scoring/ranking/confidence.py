@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Tier = Literal["high", "medium", "low"]
@@ -27,6 +28,23 @@ class Confidence(NamedTuple):
 
 
 MEDIUM = Confidence()
+
+
+@lru_cache(maxsize=4_096)
+def memory_confidence(
+    of_vault: str | bool | None, source_of_truth: bool | None, retrieval_priority: str, memory_type: str,
+    sensitivity: str, state: str, source_kind: str,
+) -> Confidence:  # fmt: skip
+    """Compute the confidence in a memory from its labels.
+
+    A vault note is judged by its front matter, a note saved by an application by its life cycle.
+    """
+    if of_vault or source_of_truth:
+        return note_confidence(
+            source_of_truth=bool(source_of_truth), retrieval_priority=retrieval_priority,
+            memory_type=memory_type, sensitivity=sensitivity,
+        )  # fmt: skip
+    return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
 
 
 def note_confidence(

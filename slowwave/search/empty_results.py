@@ -21,19 +21,9 @@ if TYPE_CHECKING:
     from slowwave.scoring.ranking.time_spans import TimeWords
 
 Kind = Literal[
-    "limit",
-    "abstained",
-    "unrelated",
-    "past",
-    "filtered",
-    "time",
-    "hidden",
-    "refused",
-    "waiting",
-    "unknown",
-    "empty",
-    "given",
-]
+    "limit", "abstained", "unrelated", "past", "filtered", "time", "hidden", "refused", "waiting", "unknown",
+    "empty", "given",
+]  # fmt: skip
 NOTHING_THERE: frozenset[Kind] = frozenset({"hidden", "refused", "waiting", "unknown", "empty"})
 """Kinds that hold for any query; an assistant gets no further detail."""
 

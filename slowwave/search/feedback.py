@@ -85,7 +85,7 @@ def observe(
         raise FeedbackError("The response is empty. Give the text of the answer that the search was for.")
     payload = _search(space, namespace, search_id, viewer)
     words = ids.digest("response", " ".join(response.split()))
-    cited_ids = {_result(payload, search_id, verdict)[0]["memory_id"] for verdict in cited}
+    cited_ids = {_result(payload, search_id, result)[0]["memory_id"] for result in cited}
     verdicts: list[VerdictPayload] | None = None
     while True:
         observations = _observations(space, namespace, search_id, words)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,9 @@ from slowwave.index.channels import MENTIONING, Channels
 from slowwave.scoring.ranking.identifiers import possible_identifiers
 from slowwave.scoring.ranking.mentions import WIDE, Identifier
 from slowwave.search.filters import Filters
+
+if TYPE_CHECKING:
+    from slowwave.search.signals import StoredSignals
 
 MAX_CHUNKS: Final = 1_000
 """Maximum chunks read for one identifier (count). If so many have its words, it counts as mentioned."""
@@ -36,13 +39,6 @@ MAX_ALIKE: Final = 16
 _TEXTS: Final = ("memory_id", "title", "text", "source")
 _LISTS: Final = ("headings", "tags")
 Texts = Sequence[str] | None
-
-
-class Names(Protocol):
-    """Source of trigger phrases and aliases."""
-
-    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
-        """Return phrases and aliases of memories with a part or joined characters in one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +61,15 @@ class Lookup:
 NOTHING_ASKED: Final = Lookup()
 
 
-def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, filters: Filters) -> Lookup:
+def look_up(
+    query: str, chunks: Channels[Any], signals: StoredSignals, namespace: str, filters: Filters
+) -> Lookup:
     """Look up the identifiers of a question in all that its caller may see.
 
     Args:
         query: The question.
         chunks: Channels of the namespace.
-        names: Trigger phrases and aliases.
+        signals: Source of trigger phrases and aliases.
         namespace: The tenant.
         filters: Filters of the search; only those that open memories to the caller matter.
     """
@@ -96,7 +94,7 @@ def look_up(query: str, chunks: Channels[Any], names: Names, namespace: str, fil
             found |= _leading(identifier, mentions)
         elif mentions := _written_otherwise(identifier, chunks, where):
             found |= dict.fromkeys(list(mentions)[:MAX_FOUND], (identifier.text, IDENTIFIED))
-        elif memories := _named(identifier, chunks, names, namespace, where):
+        elif memories := _named(identifier, chunks, signals, namespace, where):
             found |= dict.fromkeys(memories, (identifier.text, IDENTIFIED))
         else:
             # A short part begins some random id or key by chance.
@@ -174,10 +172,10 @@ def _leading(identifier: Identifier, mentions: Mapping[str, str]) -> dict[str, t
 
 
 def _named(
-    identifier: Identifier, chunks: Channels[Any], names: Names, namespace: str, where: str
+    identifier: Identifier, chunks: Channels[Any], signals: StoredSignals, namespace: str, where: str
 ) -> Sequence[str]:
     """Return visible memories that have it in a trigger phrase or an alias."""
-    named = names.names_with(namespace, identifier.part, identifier.joined)
+    named = signals.names(namespace).having(identifier.part, identifier.joined)
     memories = sorted(
         memory for memory, texts in named.items() if any(map(identifier.is_in_any_grouping, texts))
     )

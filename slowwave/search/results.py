@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.identifiers import sentence
@@ -21,7 +22,6 @@ from slowwave.search.searcher import SearchCandidates
 from slowwave.search.stored_pairs import ComparedPassage, contradictions
 from slowwave.store.frames import column_values
 
-SUPERSEDED = "superseded"
 _RETURNED = (
     "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
     "created_at", "updated_at", "sensitivity", "chunk_count",
@@ -270,9 +270,7 @@ def _with_updates(
     """Add to each outdated result where the newest value is."""
     if not any(memory.outdated_by for memory in ranking.results):
         return results
-    titles = dict(
-        zip(retrieved.candidates.memory_ids, retrieved.shown.column("title").to_pylist(), strict=True)
-    )
+    titles = retrieved.titles
     return tuple(
         replace(
             result,

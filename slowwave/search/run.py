@@ -27,15 +27,15 @@ from slowwave.scoring.ranking.candidates import BM25, LEARNED
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.word_pieces import needs_pieces
 from slowwave.scoring.ranking.words import asked_words
-from slowwave.search.asked_time import for_full_text
 from slowwave.search.deliveries import deliveries_of, without_given
 from slowwave.search.empty_results import explain_no_results
 from slowwave.search.filters import Filters
-from slowwave.search.interleaving import InterleavedRanking, interleave
+from slowwave.search.interleaving import interleave
+from slowwave.search.listed_memories import as_asked, asked_candidates
 from slowwave.search.log import logged
+from slowwave.search.query_window import for_full_text
 from slowwave.search.results import LeftOut, NotShown, Result, SearchResponse, Timings, explanation, present
 from slowwave.search.searcher import MAX_QUERY_CHARACTERS, SearchCandidates, Searcher, searcher_in
-from slowwave.search.time_asked import as_asked, asked_candidates
 from slowwave.telemetry import span
 
 if TYPE_CHECKING:
@@ -108,7 +108,9 @@ def search(
             terms = searcher.term_scores(namespace, words, best, filters, in_pieces=cut)
         result_ids = [result.memory_id for result in ranking.results]
         recent = recent_votes(space.store, namespace, result_ids, moment, texts_in(space))
-        policies = [other if turns and other and team == "b" else policy for team in _teams(turns, results)]
+        policies = [policy] * len(results)
+        if turns:
+            policies = [turns.other if team == "b" else policy for team in turns.teams]
         results = _explained(results, ranking, candidates, policies, terms, recent)
     given = () if deliveries is None else deliveries.given(query, results, repeat=repeat)
     if given:
@@ -177,7 +179,7 @@ def make_ready(space: Workspace, namespace: str) -> None:
         size = depth(space, READY_RESULTS)
         candidates = searcher_in(space).find(namespace, ANY_QUESTION, size, Filters(), moment)
     candidates = read_by_cross_encoder(space, candidates, space.policy, ANY_QUESTION, moment)
-    present(rank(candidates.candidates, space.policy, as_of=moment, limit=READY_RESULTS), candidates, ())
+    present(rank(candidates.candidates, space.policy, as_of=moment, limit=READY_RESULTS), candidates)
 
 
 def _keep_up(space: Workspace) -> tuple[str, ...]:
@@ -236,10 +238,6 @@ def _other(space: Workspace, candidates: SearchCandidates, search_id: str) -> Ra
 def _reader(policy: RankingPolicy, other: RankingPolicy | None) -> RankingPolicy:
     """Return the policy that decides about the cross-encoder."""
     return policy if other is None or policy.rerank_weight else other
-
-
-def _teams(turns: InterleavedRanking | None, results: Sequence[Result]) -> Sequence[str]:
-    return turns.teams if turns else [""] * len(results)
 
 
 def _at(space: Workspace, as_of: date | None) -> tuple[datetime, Searcher]:
@@ -336,9 +334,7 @@ def _by_term(
 
 def _not_shown(ranking: Ranking, retrieved: SearchCandidates) -> tuple[NotShown, ...]:
     listed = ranking.unshown[:NOT_SHOWN]
-    titles = dict(
-        zip(retrieved.candidates.memory_ids, retrieved.shown.column("title").to_pylist(), strict=True)
-    )
+    titles = retrieved.titles
     return tuple(
         NotShown(memory.memory_id, titles[memory.memory_id], memory.score, memory.place, memory.reason)
         for memory in listed

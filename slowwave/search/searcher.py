@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -38,7 +37,11 @@ from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import time_words
 from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
-from slowwave.search.asked_time import (
+from slowwave.search.derived_titles import without_derived_titles
+from slowwave.search.filters import Filters
+from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
+from slowwave.search.outdated import outdated_candidates
+from slowwave.search.query_window import (
     end_of_past,
     for_full_text,
     of_asked_time,
@@ -46,10 +49,6 @@ from slowwave.search.asked_time import (
     with_rest,
     without_time,
 )
-from slowwave.search.derived_titles import without_derived_titles
-from slowwave.search.filters import Filters
-from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
-from slowwave.search.outdated import outdated_candidates
 from slowwave.search.signals import StoredSignals, condition, confidence_of, signals_in
 from slowwave.search.stored_pairs import StoredPairs, whole_memories, with_near_duplicates
 from slowwave.telemetry import carried, span
@@ -84,6 +83,11 @@ class SearchCandidates:
     pairs: StoredPairs | None = None  # of the namespace
     fits: Mapping[str, float] = field(default_factory=dict)  # of what follows a list, to the query
 
+    @property
+    def titles(self) -> dict[str, Any]:
+        """Return the title of each memory."""
+        return dict(zip(self.candidates.memory_ids, self.shown.column("title").to_pylist(), strict=True))
+
 
 class Searcher:
     """Candidate search for one embedding model.
@@ -109,8 +113,8 @@ class Searcher:
         """Stop the threads."""
         self._pool.shutdown(wait=False)
 
-    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:  # noqa: ANN401
-        return self._pool.submit(carried(work), *arguments)
+    def _beside(self, work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+        return self._pool.submit(carried(work), *arguments).result
 
     def find(
         self,
@@ -130,10 +134,10 @@ class Searcher:
             now: Moment of the search for learning; None ignores what was learned.
         """
         start = time.perf_counter()
+        filters = filters or Filters()
         chunks = self._channels(namespace)
         promoted = self._knowledge.promoted(namespace)
-        where = condition(self._knowledge, namespace, filters or Filters())
-        visible = (filters or Filters()).visible(namespace)
+        where, visible = self._conditions(namespace, filters)
         ask = self._beside if chunks.waits else _at_once
         question = without_asking(query)
         asked_time = None if now is None else time_words(question, now)
@@ -142,9 +146,9 @@ class Searcher:
         text = ask(_full_text, chunks, worded, where, size, visible)
         triggered = ask(self._knowledge.triggered, namespace, query)
         names = ask(self._knowledge.named, namespace, query)
-        looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters or Filters())
-        learned_future = None if now is None else ask(self._knowledge.learned, namespace, query, now)
-        share_future = ask(knows, self._embedder, question)
+        looked_up = ask(look_up, query, chunks, self._knowledge, namespace, filters)
+        learned_terms = None if now is None else ask(self._knowledge.learned, namespace, query, now)
+        known_words = ask(knows, self._embedder, question)
         with span("slowwave.search.embed"):
             whole = vector = self._embedder.embed_query(question).astype(np.float32, copy=False)
             if asked != question:
@@ -154,59 +158,38 @@ class Searcher:
         led = {} if now is None else self._knowledge.led(namespace, stored, now)
         with span("slowwave.search.vector"):
             nearest = chunks.nearest(vector, where, size)
-        named = names.result()
-        lookup: Lookup = looked_up.result()
-        phrases = {**with_aliases(triggered.result(), named), **lookup.found}
-        learned = {} if learned_future is None else learned_future.result()
-        others: list[Hits] = []
-        found_ids = [nearest.memory_ids, text.result().memory_ids] if phrases or learned or led else []
-        if missing := set(phrases).difference(*found_ids):
-            others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
-            found_ids.append(others[-1].memory_ids)
-        taught = (
-            {name: entry.share for name, entry in learned.items()},
-            {name: entry.lift for name, entry in led.items()},
-        )
-        best = {name for strength in taught for name in _strongest(strength, [*phrases, *chain(*found_ids)])}
-        if best:
-            others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
-        merged = chunks.merged(nearest, text.result(), others, vector)
+        named = names()
+        lookup: Lookup = looked_up()
+        phrases = {**with_aliases(triggered(), named), **lookup.found}
+        learned = {} if learned_terms is None else learned_terms()
+        hits = text()
+        others = _found_otherwise(chunks, where, vector, [nearest, hits], phrases, learned, led)
+        merged = chunks.merged(nearest, hits, others, vector)
         channels, shown = merged.channels, merged.shown
-        texts, titles = shown.column("text").to_pylist(), shown.column("title").to_pylist()
+        ids, texts, titles = (shown.column(name).to_pylist() for name in ("memory_id", "text", "title"))
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
         channels |= _words(question, channels, texts, titles)
         past = end_of_past(asked_time, now)
         values = outdated_candidates(
-            question if past is None else asked,
-            channels["vector_rank"],
-            channels["bm25_rank"],
-            shown,
-            now,
-            chunks.first_texts,
-            past,
-        )
+            question if past is None else asked, channels["vector_rank"], channels["bm25_rank"], shown, now,
+            chunks.first_texts, past,
+        )  # fmt: skip
         if asked != question:
-            near = chunks.merged(nearest, text.result(), others, whole).channels["cosine"]
+            near = chunks.merged(nearest, hits, others, whole).channels["cosine"]
             rest = _words(asked, channels, texts, titles)["coverage"]
             channels["bm25_bound"] = round(chunks.bound_of(question, visible), DIGITS)
             wider = channels["bm25_bound"] / (chunks.bound_of(asked, visible) or 1.0)
-            of_time = of_asked_time(shown, times, values.held)
+            of_time = of_asked_time(ids, times, values.held)
             channels |= with_rest(channels, of_time, near, rest, max(wider, 1.0))
         channels["title"] = without_derived_titles(channels["title"], shown, chunks)
-        ids = shown.column("memory_id").to_pylist()
         channels["title"], aliases = _with_alias_shares(channels["title"], ids, named)
         candidate_ids = set(ids)
-        phrases, learned, led = (
-            _only(phrases, candidate_ids),
-            _only(learned, candidate_ids),
-            _only(led, candidate_ids),
-        )
+        phrases = _only(phrases, candidate_ids)
+        learned, led = _only(learned, candidate_ids), _only(led, candidate_ids)
         if not candidate_ids.isdisjoint(promoted):
-            own_tiers = shown.column(COLUMN).to_pylist()
-            place = shown.schema.get_field_index(COLUMN)
-            shown = shown.set_column(place, COLUMN, pa.array(tiers_of(ids, own_tiers, promoted), pa.string()))
+            shown = _with_tiers(shown, ids, promoted)
         pairs = self._knowledge.pairs(namespace)
-        known_share = share_future.result()
+        known_share = known_words()
         states = self._knowledge.states(namespace, candidate_ids)
         rated = self._knowledge.rated(namespace, stored, states) if known_share >= KNOWN else {}
         candidates = Candidates(
@@ -214,7 +197,7 @@ class Searcher:
             memory_ids=ids,
             ordinal=_whole(shown, "ordinal"),
             chunk_count=_whole(shown, "chunk_count"),
-            follows=_follows(shown),
+            follows=_follows(ids, shown),
             same_as=same_as(ids, texts, titles, shown, pairs.near, _best_of_channels(channels)),
             times=times,
             time_words=asked_time.words if asked_time else "",
@@ -224,7 +207,7 @@ class Searcher:
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),
             confidence=confidence_of(shown),
-            superseded=_superseded(shown),
+            superseded=_superseded(ids, shown),
             led={memory: Led(entry.count, entry.nearest, "", entry.at) for memory, entry in led.items()},
             rated={
                 memory: QuestionRating(entry.count, entry.nearest, "", entry.at)
@@ -247,6 +230,10 @@ class Searcher:
             pairs,
         )
 
+    def _conditions(self, namespace: str, filters: Filters) -> tuple[str, str]:
+        """Return the conditions on results, and on all that the caller may see."""
+        return condition(self._knowledge, namespace, filters), filters.visible(namespace)
+
     def _as_stored(self, query: str, compared: str, vector: np.ndarray) -> np.ndarray:
         """Return the vector for past questions: of the normalised query, as they are stored.
 
@@ -265,8 +252,7 @@ class Searcher:
         *, in_pieces: bool = False,
     ) -> dict[str, dict[str, float]]:  # fmt: skip
         """Return BM25 of every word alone, by chunk; they sum to the query's score."""
-        where = condition(self._knowledge, namespace, filters or Filters())
-        visible = (filters or Filters()).visible(namespace)
+        where, visible = self._conditions(namespace, filters or Filters())
         channels = self._channels(namespace)
         return channels.term_scores(query_words, chunk_ids, where, in_pieces=in_pieces, visible=visible)
 
@@ -311,24 +297,31 @@ def _full_text(chunks: Channels[Any], query: str, where: str, size: int, visible
         return chunks.full_text(query, where, size, visible)
 
 
-def _strongest(strength: Mapping[str, float], others: Collection[str]) -> list[str]:
-    """Return the strongest memories that nothing else found; of equal ones the first."""
-    missing = set(strength).difference(others)
-    return sorted(missing, key=lambda memory: (-strength[memory], memory))[:LEARNED_MEMORIES]
+def _found_otherwise(
+    chunks: Channels[Any], where: str, vector: np.ndarray, found: Sequence[Hits],
+    phrases: Mapping[str, tuple[str, float]], learned: Mapping[str, Learned], led: Mapping[str, LedTo],
+) -> list[Hits]:  # fmt: skip
+    """Return chunks of memories that no channel found: those of phrases, and the strongest of learning."""
+    if not (phrases or learned or led):
+        return []
+    known = {memory for hits in found for memory in hits.memory_ids}
+    others: list[Hits] = []
+    if missing := phrases.keys() - known:
+        others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
+    known.update(phrases)
+    best: set[str] = set()
+    shares = {name: entry.share for name, entry in learned.items()}
+    for strength in (shares, {name: entry.lift for name, entry in led.items()}):
+        strongest = sorted(strength.keys() - known, key=lambda memory: (-strength[memory], memory))
+        best.update(strongest[:LEARNED_MEMORIES])
+    if best:
+        others.append(chunks.best_of_each(chunks.of(sorted(best), where, LEARNED_CHUNKS), vector))
+    return others
 
 
-class _Done:
-    """Future with a known result."""
-
-    def __init__(self, answer: Any) -> None:  # noqa: ANN401 - whatever was asked
-        self._answer = answer
-
-    def result(self) -> Any:  # noqa: ANN401
-        return self._answer
-
-
-def _at_once(ask: Callable[..., Any], *arguments: Any) -> _Done:  # noqa: ANN401
-    return _Done(ask(*arguments))
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:  # noqa: ANN401
+    answer = work(*arguments)
+    return lambda: answer
 
 
 def _words(
@@ -377,17 +370,19 @@ def same_as(
     return with_near_duplicates(same, near, whole_memories(rows.take(pa.array(best))))
 
 
-def _follows(rows: pa.Table) -> dict[str, str]:
-    pairs = zip(rows.column("memory_id").to_pylist(), rows.column("follows").to_pylist(), strict=True)
+def _with_tiers(rows: pa.Table, ids: Sequence[str], promoted: Mapping[str, str]) -> pa.Table:
+    tiers = tiers_of(ids, rows.column(COLUMN).to_pylist(), promoted)
+    return rows.set_column(rows.schema.get_field_index(COLUMN), COLUMN, pa.array(tiers, pa.string()))
+
+
+def _follows(ids: Sequence[str], rows: pa.Table) -> dict[str, str]:
+    pairs = zip(ids, rows.column("follows").to_pylist(), strict=True)
     return {memory: previous for memory, previous in pairs if previous}
 
 
-def _superseded(rows: pa.Table) -> frozenset[str]:
-    status = rows.column("status").to_pylist()
-    if SUPERSEDED not in status:
-        return frozenset()
-    pairs = zip(rows.column("memory_id").to_pylist(), status, strict=True)
-    return frozenset(memory for memory, its_status in pairs if its_status == SUPERSEDED)
+def _superseded(ids: Sequence[str], rows: pa.Table) -> frozenset[str]:
+    pairs = zip(ids, rows.column("status").to_pylist(), strict=True)
+    return frozenset(memory for memory, status in pairs if status == SUPERSEDED)
 
 
 def _whole(rows: pa.Table, name: str) -> np.ndarray:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
@@ -23,7 +22,7 @@ from slowwave.learning.switch import RatingsSwitch
 from slowwave.quality.admission.statuses import LIVE, MERGED, SUPERSEDED
 from slowwave.scoring.ranking import Confidence, MemoryState
 from slowwave.scoring.ranking.aliases import AliasIndex, AliasMatch
-from slowwave.scoring.ranking.confidence import lifecycle_confidence, note_confidence
+from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.triggers import TriggerIndex
 from slowwave.search.filters import Filters
@@ -116,10 +115,6 @@ class StoredSignals:
         aliases = self.names(namespace).aliases
         return aliases.match(query) if len(aliases) else {}
 
-    def names_with(self, namespace: str, part: str, joined: str = "") -> Mapping[str, Sequence[str]]:
-        """Return the phrases and aliases of memories with a lower-case part in one; see `MemoryNames`."""
-        return self.names(namespace).having(part, joined)
-
     def names(self, namespace: str) -> MemoryNames:
         """Return the trigger phrases and aliases of a namespace."""
         return self._names.of(namespace)
@@ -202,23 +197,6 @@ def signals_in(space: Workspace) -> StoredSignals:
     )
 
 
-@lru_cache(maxsize=4_096)
-def confidence(
-    origin: str | None, source_of_truth: bool | None, retrieval_priority: str, memory_type: str,
-    sensitivity: str, state: str, source_kind: str,
-) -> Confidence:  # fmt: skip
-    """Compute the confidence in a memory from its `CONFIDENCE_LABELS`, in order (rule 3.6).
-
-    A vault note is judged by its front matter, a note saved by an application by its life cycle.
-    """
-    if origin or source_of_truth:
-        return note_confidence(
-            source_of_truth=bool(source_of_truth), retrieval_priority=retrieval_priority,
-            memory_type=memory_type, sensitivity=sensitivity,
-        )  # fmt: skip
-    return lifecycle_confidence(state=state, source_kind=source_kind, sensitivity=sensitivity)
-
-
 def condition(knowledge: StoredSignals, namespace: str, filters: Filters) -> str:
     """Build the condition on ``chunks`` (or ``memories``) for what a search may return."""
     heirs = knowledge.heirs(namespace, filters.source) if filters.source else ()
@@ -229,5 +207,5 @@ def confidence_of(rows: pa.Table) -> dict[str, Confidence]:
     """Return the confidence of each memory; rows (chunks) have memory_id and `CONFIDENCE_LABELS`."""
     columns = [rows.column(name).to_pylist() for name in CONFIDENCE_LABELS]
     labels = dict(zip(rows.column("memory_id").to_pylist(), zip(*columns, strict=True), strict=True))
-    known = {label: confidence(*label) for label in set(labels.values())}
+    known = {label: memory_confidence(*label) for label in set(labels.values())}
     return {name: known[label] for name, label in labels.items()}

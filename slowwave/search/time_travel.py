@@ -105,7 +105,11 @@ def rebuild_as_of(space: Workspace, day: date) -> Searcher:
     Raises:
         SlowwaveError: a future day.
     """
-    _check(day)
+    today = datetime.now(UTC).date()
+    if day > today:
+        raise SlowwaveError(
+            f"{day} is in the future (today is {today}, UTC). Ask for today or for a past day."
+        )
     memories = cache(partial(_all_memories, space, day=day))
     vocabulary = Vocabulary()
 
@@ -117,31 +121,6 @@ def rebuild_as_of(space: Workspace, day: date) -> Searcher:
         return snapshot_of(rows, vocabulary, space.store.table("chunks"))
 
     return Searcher(channels, space.embedder, PastSignals(space, memories, day), learned_boost(space))
-
-
-def chunks_as_of(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    """Return a namespace's ``chunks`` rows as of a day's end (UTC), by chunk id.
-
-    Unchanged memories have today's rows. The others are chunked again, with the vectors of their texts. If
-    the chunk settings or the embedding model have changed since, today's apply.
-
-    Raises:
-        SlowwaveError: a future day.
-    """
-    _check(day)
-    return _chunks(space, namespace, _memories(space, namespace, day))
-
-
-def _check(day: date) -> None:
-    today = datetime.now(UTC).date()
-    if day > today:
-        raise SlowwaveError(
-            f"{day} is in the future (today is {today}, UTC). Ask for today or for a past day."
-        )
-
-
-def _memories(space: Workspace, namespace: str, day: date) -> pl.DataFrame:
-    return _present(_all_memories(space, namespace, day=day))
 
 
 def _all_memories(space: Workspace, namespace: str, *, day: date) -> pl.DataFrame:
@@ -162,6 +141,11 @@ def _present(memories: pl.DataFrame) -> pl.DataFrame:
 
 
 def _chunks(space: Workspace, namespace: str, memories: pl.DataFrame) -> pl.DataFrame:
+    """Return the ``chunks`` rows of memories, by chunk id.
+
+    Unchanged memories have today's rows. The others are chunked again, with the vectors of their texts. If
+    the chunk settings or the embedding model have changed since, today's apply.
+    """
     store, where = space.store, within(namespace)
     now = store.read("chunks", where).join(memories, on=["memory_id", "revision"], how="semi")
     unchanged = now.filter(pl.len().over("memory_id") == pl.col("chunk_count"))

@@ -19,6 +19,7 @@ from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
+from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.wakeup import (
     SECTIONS,
@@ -32,7 +33,7 @@ from slowwave.scoring.ranking.wakeup import (
 )  # fmt: skip
 from slowwave.search.deliveries import deliveries_of
 from slowwave.search.filters import Filters
-from slowwave.search.signals import confidence, signals_in
+from slowwave.search.signals import signals_in
 from slowwave.search.stored_pairs import ComparedPassage, with_near_duplicates
 from slowwave.store import quote
 
@@ -189,7 +190,7 @@ def _item(row: dict[str, Any]) -> Item:
         length=len(row["content"]),
         source=row["path"] or row["source"],
         score=row["score"],
-        confidence=confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
+        confidence=memory_confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
         importance_tier=row["importance_tier"],
         updated_at=row["updated_at"],
     )

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 from admission_helpers import assert_same, whole
+from past_chunks import chunks_as_of, memories_as_of
 from reconsolidation_helpers import BATTERY, CHANGED, assert_chunks_follow, found, replayed
 
 from slowwave.maintenance.rebuild import rebuild
 from slowwave.memory import Memory
 from slowwave.quality.admission.labels import NAMES
-from slowwave.search.time_travel import _memories, chunks_as_of
 
 DRAFT = {"importance_tier": "temporary", "state": "draft"}
 KNOWN = {
@@ -96,7 +96,7 @@ def test_days_nights_and_tables_made_again_have_the_same_labels(guarded, open_me
     merged(guarded)
     tables = whole(guarded.store, "memories", "chunks")
     today = datetime.now(UTC).date()
-    past = _memories(guarded._space, "ada", today)
+    past = memories_as_of(guarded._space, "ada", today)
     live = tables["memories"].filter(status="live")
     assert past.select(NAMES).rows() == live.select(NAMES).rows()
     assert len(guarded.search("the battery of the gauge", source="rule", as_of=today)) == 1

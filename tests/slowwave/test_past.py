@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from past_chunks import chunks_as_of
 
 from slowwave.assets.ingest import passed
 from slowwave.common import ids
@@ -23,7 +24,7 @@ from slowwave.lifecycle.write_path import append, apply
 from slowwave.quality.gate import judge
 from slowwave.scoring.ranking import MemoryState
 from slowwave.search.searcher import searcher_in
-from slowwave.search.time_travel import chunks_as_of, searcher_as_of
+from slowwave.search.time_travel import searcher_as_of
 from slowwave.store import staging
 
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -401,7 +402,7 @@ def test_before_the_first_act_there_is_nothing(guarded, act):
 def test_a_day_to_come_is_an_error(guarded):
     tomorrow = datetime.now(UTC).date() + DAY
     with pytest.raises(SlowwaveError, match=rf"{tomorrow} is in the future .* Ask for today or"):
-        chunks_as_of(guarded, "ada", tomorrow)
+        searcher_as_of(guarded, tomorrow)
     assert chunks_as_of(guarded, "ada", date(1999, 1, 1)).is_empty()
 
 

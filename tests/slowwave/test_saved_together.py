@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from past_chunks import chunks_as_of
 from reconsolidation_helpers import BATTERY, CHANGED, ROTA, THURSDAY, TUESDAY, said, status
-
-from slowwave.search.time_travel import chunks_as_of
 
 
 def test_of_two_notes_with_one_key_the_earlier_one_is_reported_as_replaced(memory):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
+from past_chunks import chunks_as_of
 from reconsolidation_helpers import BATTERY, CHANGED, THURSDAY, TUESDAY, assert_chunks_follow, status
 
 from slowwave.errors import NotFoundError
@@ -15,7 +16,6 @@ from slowwave.home.visibility import Viewer
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission import admit_batch
 from slowwave.lifecycle.quarantine import lost_originals
-from slowwave.search.time_travel import chunks_as_of
 from slowwave.store import staging
 
 PASSWORD = "The password of the box is hunter2."

@@ -41,7 +41,7 @@ def test_a_memory_that_is_unforgotten_keeps_its_author_and_its_place(memory):
 
 
 def test_a_past_day_has_the_moment_of_the_save_too(memory):
-    from slowwave.search.time_travel import chunks_as_of
+    from past_chunks import chunks_as_of
 
     lamp = memory.save(LAMP).memory_id
     before = row(memory, lamp)["updated_at"]

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from lancedb.index import FTS
 from lancedb.query import MatchQuery
+from past_chunks import chunks_as_of
 
 from slowwave.assets.ingest import passed
 from slowwave.common import ids
@@ -27,7 +28,6 @@ from slowwave.memory import Memory
 from slowwave.notes.conversation_context import CONTEXT_WORDS, first_words, inherited_context
 from slowwave.notes.reading import parse_jsonl, plain_note
 from slowwave.quality.gate import judge
-from slowwave.search.time_travel import chunks_as_of
 from slowwave.settings import NotesSettings, load
 from slowwave.store import Store, staging
 from slowwave.store.maintenance import compact

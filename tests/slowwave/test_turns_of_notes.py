@@ -8,10 +8,10 @@ from itertools import permutations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from past_chunks import chunks_as_of
 from reconsolidation_helpers import BATTERY, CHANGED, TUESDAY, assert_chunks_follow, status
 
 from slowwave.lifecycle.reconsolidate import reconsolidate
-from slowwave.search.time_travel import chunks_as_of
 
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
 NAMES = ("Tuesday", "Thursday", "Friday", "Monday")

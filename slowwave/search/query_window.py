@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import numpy as np
@@ -41,15 +41,14 @@ def for_full_text(query: str, asked: TimeWords | None) -> str:
     return query if asked is not None and is_dated(asked) else without_time(query, asked)
 
 
-def of_asked_time(rows: pa.Table, times: Mapping[str, float], held: Collection[str]) -> np.ndarray:
+def of_asked_time(ids: Sequence[str], times: Mapping[str, float], held: Collection[str]) -> np.ndarray:
     """Return which candidates are of the window that is asked for, (n,).
 
     Args:
-        rows: Candidates.
+        ids: Memories of the candidates.
         times: As of `shares_by_memory`.
         held: Memories that are known to have held then.
     """
-    ids = rows.column("memory_id").to_pylist()
     return np.array([times.get(memory, 0.0) >= 1.0 or memory in held for memory in ids], dtype=bool)
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from slowwave.quality.spelling import likeness
+from slowwave.quality.density.letter_pairs import likeness
 
 WORDS = (
     "krzysztof brzęczyszczykiewicz lives in łękołody", "tmux zsh nvim fzf ripgrep jq yq direnv mise",

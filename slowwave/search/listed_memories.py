@@ -159,7 +159,7 @@ class _Asking:
         return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
 
     def newest(self, asked: TimeWords) -> SearchCandidates:
-        """Return the newest or oldest memories of the days or the label, each with its first passage."""
+        """Return the newest or oldest memories of the days or label, with first passages."""
         where = condition(signals_in(self.space), self.namespace, of_days(self.filters, asked))
         where += f" AND {labelled(asked.labels)}" if asked.labels else ""
         columns = [*_ORDER, *(_LABELS if asked.labels else ())]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from slowwave.quality._lexicons import FILLER_WORDS, FUNCTION_WORDS, LICENCE_WORDS, LOREM_WORDS, MENU_PHRASES
 from slowwave.quality._social import SOCIAL_WORDS
+from slowwave.quality.density.statistics import codes_of, is_ascii
 
 MIN_PAIRS = 20
 """Minimum letter pairs for a score (count)."""
@@ -30,20 +31,11 @@ def likeness(words: list[str]) -> float | None:
     It is -1 and less for random letters, above 0 in a language; None for fewer than `MIN_PAIRS` pairs.
     """
     places, odds = _model()
-    text = " ".join(words)
-    codes = _ascii_codes(text) if text.isascii() else np.minimum(_codes(text), _BEYOND)
-    letters = places[codes]
+    codes = codes_of(" ".join(words))
+    letters = places[codes if is_ascii(codes) else np.minimum(codes, _BEYOND)]
     bits = odds.ravel()[letters[:-1] * len(odds) + letters[1:]]
     judged = bits[~np.isnan(bits)]
     return float(judged.mean()) if len(judged) >= MIN_PAIRS else None
-
-
-def _ascii_codes(text: str) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), np.uint8)
-
-
-def _codes(text: str) -> npt.NDArray[np.int64]:
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
 
 
 @lru_cache(maxsize=1)
@@ -57,7 +49,7 @@ def _model() -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     at = 1
     for first, last, _ in _ALPHABETS:
         places[first : last + 1] = np.arange(at, at := at + last - first + 1)
-    letters = places[np.minimum(_codes(" ".join(sorted(words))), _BEYOND)]
+    letters = places[np.minimum(codes_of(" ".join(sorted(words))), _BEYOND)]
     np.add.at(tally, (letters[:-1], letters[1:]), 1.0)
     for first, last, weight in _ALPHABETS:
         block = slice(places[first], places[last] + 1)
