@@ -140,14 +140,15 @@ def _first_word(note: ShortText) -> str:
 def _has_other_subject(
     question: AskedWords, old: ShortSentence, new: ShortSentence, known: Set[str], said: Set[str]
 ) -> bool:
-    """Whether a newer note has another subject than is asked for: phones, not laptops."""
-    own = new.subject - covered(new.subject, known) - _NO_QUALIFIERS
-    asked = old.subject & question.keys
-    if question.keys and question.asks != "name" and own:
-        former = old.subject - covered(old.subject, said) - _NO_QUALIFIERS - question.keys
-        if former:
-            return True
-    return bool(own) and (bool(asked - covered(asked, said)) or (old.says_i and not new.of_speaker))
+    """Whether a newer note has another subject than is asked for, or than the older one has.
+
+    Phones are not laptops. Who does something may be another one.
+    """
+    if not new.subject - covered(new.subject, known) - _NO_QUALIFIERS:
+        return False
+    lost = old.subject - covered(old.subject, said)
+    is_other = bool(question.keys) and question.asks != "name" and bool(lost - _NO_QUALIFIERS)
+    return is_other or bool(lost & question.keys) or (old.says_i and not new.of_speaker)
 
 
 def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:

@@ -86,7 +86,10 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
 
 
 def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a question asks by a value (*which customers have the Pro plan*) and both have one subject."""
+    """Whether a question names a value, and both notes have one subject.
+
+    As *which customers have the Pro plan* does.
+    """
     if not (question.listed or question.asked.is_of_state):
         return False
     asking = [one for one in _told(older.text) if covered(question.asked.keys, one.keys)]

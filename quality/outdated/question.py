@@ -222,7 +222,7 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
 
 
 def _may_say_who(older: str, newer: str) -> bool:
-    """Whether a newer text may name somebody else than an older one, or end what it says."""
+    """Whether a newer text may name somebody else, or end what holds."""
     sentences = read(newer).sentences
     if _IS.search(newer) or any(
         one.is_negated or one.former or one.of_kin or one.says_i for one in sentences

@@ -374,7 +374,7 @@ def _is_named(older: DatedPassage, newer: DatedPassage) -> bool:
 
 
 def _values_in(text: str, *, former: bool) -> set[tuple[str, str]]:
-    """Return kind and value of each value of a text that has ended, or of each that holds."""
+    """Return kind and value of what a text says has ended, or of what holds."""
     return {(one.kind, one.value) for one in statements_of(text).values if one.is_former is former}
 
 

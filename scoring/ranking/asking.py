@@ -16,7 +16,7 @@ _GROUPS = re.compile(r"\[([^\]]+)\]|\(([^)]+)\)|(\S+)")
 
 @lru_cache(maxsize=1_024)
 def without_asking(question: str) -> str:
-    """Return a question without a beginning that says nothing of what it is about, if other words are left.
+    """Return a question without its beginning that only asks, if other words are left.
 
     Args:
         question: Text of the query, in English, German, French, Spanish or Portuguese.
@@ -36,7 +36,7 @@ def _beginnings() -> re.Pattern[str]:
 
 
 def _pattern(group: re.Match[str]) -> str:
-    """Return the pattern of a group of words, with what parts it from the next word."""
+    """Return the pattern of a group of words and of what follows it."""
     optional, several, one = group.groups()
     words = "|".join(
         re.escape(form).replace(r"\ ", r"\W+") for form in (optional or several or one).split("|")

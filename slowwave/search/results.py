@@ -253,7 +253,10 @@ def present(
 
 
 def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Result:
-    """Return a result whose fit is strong only with most words of the query, a phrase, or by learning."""
+    """Return a result that is at most fair without most words of the query.
+
+    One with a whole phrase, or found by learning, needs none.
+    """
     candidates, memory = retrieved.candidates, result.memory_id
     known = (candidates.triggers, retrieved.learned, retrieved.led, retrieved.rated)
     if result.fit != "strong" or any(memory in one for one in known):
