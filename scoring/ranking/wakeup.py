@@ -68,6 +68,7 @@ class Item:
         score: in [0, 1]; sorts the items of a section.
         confidence: high, medium or low; shown, without influence on the order.
         length: characters of the whole text.
+        day: of the note, shown where its text needs it (*last night*); else empty.
         tokens: estimated tokens of its line.
         cut: characters of the whole text that did not fit the budget; 0 if the item is whole.
     """
@@ -82,6 +83,7 @@ class Item:
     importance_tier: str
     updated_at: datetime
     length: int = 0
+    day: str = ""
     tokens: int = 0
     cut: int = 0
 
@@ -108,7 +110,8 @@ class Item:
     @property
     def line(self) -> str:
         """Return the item as one quoted line for an assistant."""
-        return f"> [{self.confidence}] {self.said}{self.mark}"
+        head = f"{self.confidence}, {self.day}" if self.day else self.confidence
+        return f"> [{head}] {self.said}{self.mark}"
 
 
 @dataclass(frozen=True, slots=True)

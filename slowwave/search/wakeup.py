@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -19,8 +19,10 @@ from slowwave.index.channels import CONFIDENCE_LABELS
 from slowwave.lifecycle.newer_values import newer_values
 from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
+from slowwave.quality.outdated.cues import announces
 from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.duplicates import duplicates
+from slowwave.scoring.ranking.text_times import dates_in
 from slowwave.scoring.ranking.wakeup import (
     SECTIONS,
     Item,
@@ -182,18 +184,25 @@ def _refusable(space: Workspace, notes: pl.DataFrame) -> pl.Series:
 
 def _item(row: dict[str, Any]) -> Item:
     title = " ".join((row["title"] or "").split())
+    text = plain_line(_text_beside(title, row["content"][:_LOOKED_AT]))
     return Item(
         memory_id=row["memory_id"],
         section=row["section"],
         title=plain_line(title),
-        text=plain_line(_text_beside(title, row["content"][:_LOOKED_AT])),
+        text=text,
         length=len(row["content"]),
         source=row["path"] or row["source"],
         score=row["score"],
         confidence=memory_confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
         importance_tier=row["importance_tier"],
         updated_at=row["updated_at"],
+        day=row["date"].date().isoformat() if _needs_day(f"{title} {text}", row["date"].date()) else "",
     )
+
+
+def _needs_day(text: str, day: date) -> bool:
+    """Whether a text says a time by its own day (*last night*), or that something has changed."""
+    return announces(text) or dates_in(text, day) != dates_in(text)
 
 
 def _text_beside(title: str, content: str) -> str:

@@ -438,6 +438,22 @@ def test_the_packet_has_the_newest_value_alone(memory):
 
 
 @pytest.mark.parametrize(
+    ("text", "is_dated"),
+    [
+        ("Bruno upgraded the web server last night.", True),  # a time by its own day
+        ("The roofer comes on 12 December.", True),  # without a year
+        ("The support desk is now open until seven.", True),  # a change
+        ("The support desk is open until seven on each working day.", False),
+        ("The contract of the roofer ends on 31 March 2027.", False),
+    ],
+)
+def test_a_text_that_needs_the_day_of_its_note_has_it(memory, text, is_dated):
+    memory.save(text, key="one", created_at=datetime(2026, 10, 30, tzinfo=UTC))
+    (line,) = [line for line in memory.wakeup().text.splitlines() if line.startswith("> ")]
+    assert line == f"> [{'medium, 2026-10-30' if is_dated else 'medium'}] {text}"
+
+
+@pytest.mark.parametrize(
     ("again", "times"),
     [
         ("The spare key of the boathouse is with Ruth in the office.", 1),
