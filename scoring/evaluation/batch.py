@@ -179,7 +179,7 @@ class _MemoryLookup:
         rows, of = self._entries("triggers")
         strength = _second(rows["value"])
         phrase_said = np.zeros(n, dtype=np.bool_)
-        phrase_said[_int(rows, "search")[strength == 1.0]] = True
+        phrase_said[_int(rows, "search")[strength >= 1.0]] = True
         return {"trigger": self._values(of, strength, 0.0), "phrase_said": phrase_said}
 
     def times(self) -> Floats:
