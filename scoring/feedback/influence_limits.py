@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.arrays import Flags, Floats, Integers
-from slowwave.scoring.feedback.columns import turns
+from slowwave.scoring.arrays import Flags, Floats, Integers, places
 from slowwave.scoring.feedback.effectiveness import SUMS, growth
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE, in_force
@@ -266,7 +265,7 @@ def _remaining_shares(at: Integers, against: Floats, for_it: Floats, praise: Flo
         praise: (n,) supporters of each memory.
     """
     order, other = np.lexsort((-against, at)), np.lexsort((-for_it, at))
-    place = turns(at[order])
+    place = places(at[order])
     shares = np.ones(len(at))
     # Both orders have the same memories in the same places, so the r-th opponent meets the r-th supporter.
     strong, answer = against[order], for_it[other]
