@@ -25,7 +25,7 @@ from slowwave.scoring.ranking.time_windows import (
     between,
     bounded,
     day_of,
-    feast_day,
+    middle_day,
     named_window,
     part_of,
     window_of,
@@ -275,7 +275,7 @@ def _asked(
         if _is_time(text, span, end, language):
             # `before the end of May` is May, too.
             bound = "until" if marker.name == "before" and span.part.get("at") == "late" else marker.name
-            named = feast_day(span.window) if "feast" in span.part else span.window
+            named = middle_day(span.window) if "feast" in span.part else span.window
             window = bounded(named, bound, today, ahead=ahead)
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"
