@@ -30,7 +30,7 @@ from slowwave.scoring.ranking.time_windows import (
     part_of,
     window_of,
 )
-from slowwave.scoring.wordlists import words as listed
+from slowwave.scoring.ranking.words import FUNCTION_ELSEWHERE, FUNCTION_WORDS
 
 _OWNED = re.compile(r"'s\b")
 _ENDS = re.compile(r"\s*(?:$|[?!.,;:。？！，、؟،])")
@@ -39,9 +39,7 @@ _ON: Final = frozenset({"date", "weekday", "day"})
 _YEARLY: Final = frozenset({"date", "month", "quarter", "season"})
 _UNCERTAIN: Final = _IN | _ON
 _MONTHS: Final = 12
-_FUNCTION: Final = frozenset(
-    (*listed("slowwave.scoring", "function"), *listed("slowwave.scoring", "function_elsewhere"))
-)
+_FUNCTION: Final = FUNCTION_WORDS | FUNCTION_ELSEWHERE
 _MAX_SPANS: Final = 24  # times of a question that are looked at (count)
 _NEAR: Final = 40  # characters before a time in which its words stand
 

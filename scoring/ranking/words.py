@@ -44,7 +44,9 @@ MAX_STEMS = 65_536
 
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
-_FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
+FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
+FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
+"""Function words of other languages; some are English words, too."""
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -174,7 +176,7 @@ class _ContentStems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= MAX_STEMS:
             self.clear()
-        own = self[word] = "" if word in _FUNCTION_WORDS else stem(word)
+        own = self[word] = "" if word in FUNCTION_WORDS else stem(word)
         return own
 
 
@@ -183,7 +185,7 @@ _CONTENT_STEMS = _ContentStems()
 
 def is_function_word(word: str) -> bool:
     """Whether a lower-case word is a function word."""
-    return word in _FUNCTION_WORDS
+    return word in FUNCTION_WORDS
 
 
 def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
