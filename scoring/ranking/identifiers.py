@@ -47,7 +47,6 @@ from slowwave.scoring.ranking.identifier_shapes import (
     PLATE,
     PRICE,
     REGISTERED,
-    RUNS,
     SPACED,
     SPACED_MIXED,
     SPELLED,
@@ -66,7 +65,7 @@ from slowwave.scoring.ranking.mentions import (
     segmented,
     version,
 )
-from slowwave.scoring.ranking.regrouping import accounts, regrouped
+from slowwave.scoring.ranking.regrouping import RUNS, accounts, regrouped
 from slowwave.scoring.wordlists import words
 
 MAX_IDENTIFIERS = 8
