@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from slowwave.cli.app import app, required_settings
+from slowwave.cli.app import app, has_packages, required_settings
 from slowwave.errors import SlowwaveError
 from slowwave.views.captured_console import NotHereError
 from slowwave.views.terminal import Output, err, out, prints_output, tell
 
 PORT = 8770
 PRINCIPAL = "page"
-_NEEDED = ("jinja2", "starlette", "uvicorn")
+NEEDED = ("jinja2", "starlette", "uvicorn")
 _HOST = "127.0.0.1"
 
 
@@ -46,7 +46,7 @@ def page(
             raise NotHereError
         return _opens(running.page_link(), "The link opens the page once, within ten minutes.")
 
-    if not installed():
+    if not has_packages(*NEEDED):
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
     if demo:
         import os
@@ -71,13 +71,6 @@ def page(
 
 
 INSTALL = "pip install '.[page]' in Slowwave's folder"
-
-
-def installed() -> bool:
-    """Whether the page's dependencies are installed."""
-    from importlib.util import find_spec
-
-    return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def _opens(link: str, hint: str) -> Output:
