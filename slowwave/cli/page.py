@@ -38,9 +38,9 @@ def page(
     It prints a link that signs you in once, within ten minutes. If `slowwave up` runs, the link opens its
     page. Other people sign in with a token (`slowwave mcp token --rights person`).
     """
-    from slowwave.cli.shared_workspace import activate
+    from slowwave.cli.shared_workspace import current_pool
 
-    running = activate()
+    running = current_pool()
     if running is not None:
         if running.page_link is None or (host, port, principal, demo) != (_HOST, None, PRINCIPAL, False):
             raise NotHereError
