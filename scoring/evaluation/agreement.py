@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slowwave.scoring.arrays import Floats
-from slowwave.scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
+from slowwave.scoring.evaluation.resampling import DRAWS, percentiles, ratio, resampled_totals
 from slowwave.scoring.intervals import wilson
 
 GRADES = 4  # 0 to 3
@@ -68,7 +68,6 @@ def agreement(
     second: npt.ArrayLike,
     *,
     groups: npt.ArrayLike | None = None,
-    level: float = LEVEL,
     n_draws: int = DRAWS,
     seed: int = 0,
 ) -> Agreement:
@@ -80,7 +79,6 @@ def agreement(
         second: (n,) grades of the same pairs.
         groups: (n,) group of each pair, such as its query, for the coefficients' bootstrap; each pair alone
             if omitted.
-        level: level of the bootstrap intervals; Wilson's have 0.95.
         n_draws: draws of the bootstrap.
         seed: seed of the bootstrap.
 
@@ -111,9 +109,9 @@ def agreement(
         exact=_share(first_grades == second_grades),
         tolerant=_share(np.abs(first_grades - second_grades) <= 1),
         binary=_share((first_grades > 0) == (second_grades > 0)),
-        kappa=_figure(cohens_kappa(table), cohens_kappa(drawn), level),
-        weighted_kappa=_figure(cohens_kappa(table, squares), cohens_kappa(drawn, squares), level),
-        ac1=_figure(gwets_ac1(table), gwets_ac1(drawn), level),
+        kappa=_figure(cohens_kappa(table), cohens_kappa(drawn)),
+        weighted_kappa=_figure(cohens_kappa(table, squares), cohens_kappa(drawn, squares)),
+        ac1=_figure(gwets_ac1(table), gwets_ac1(drawn)),
         table=tuple(tuple(int(count) for count in row) for row in table),
     )
 
@@ -184,5 +182,5 @@ def _share(holds: npt.NDArray[np.bool_]) -> Figure:
     return Figure(count / len(holds), *wilson(count, len(holds)))
 
 
-def _figure(value: Floats, draws: Floats, level: float) -> Figure:
-    return Figure(float(value), *percentiles(draws, level))
+def _figure(value: Floats, draws: Floats) -> Figure:
+    return Figure(float(value), *percentiles(draws))

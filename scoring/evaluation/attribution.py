@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from slowwave.scoring.evaluation.resampling import DRAWS, LEVEL, percentiles, ratio, resampled_totals
+from slowwave.scoring.evaluation.resampling import percentiles, ratio, resampled_totals
 
 CHANNELS = ("vector", "bm25", "trigger")
 ALL = "*"
@@ -100,14 +100,7 @@ def attribution(results: pl.DataFrame, *, k: int = DEPTH, channels: Sequence[str
     ).sort("search_id", "channel")  # fmt: skip
 
 
-def contributions(
-    rows: pl.DataFrame,
-    questions: pl.DataFrame | None = None,
-    *,
-    level: float = LEVEL,
-    n_draws: int = DRAWS,
-    seed: int = 0,
-) -> list[ChannelContribution]:
+def contributions(rows: pl.DataFrame, questions: pl.DataFrame | None = None) -> list[ChannelContribution]:
     """Sum each channel's contribution to all searches, by channel.
 
     Rates are over all results, so a search with two results weighs less than one with ten. Results of a
@@ -117,9 +110,6 @@ def contributions(
     Args:
         rows: result of `attribution`, with the rows of channel ``*``.
         questions: ``search_id`` and ``query_id`` of these searches; None: all questions differ.
-        level: level of the intervals.
-        n_draws: draws of the bootstrap.
-        seed: seed of the bootstrap.
     """
     nothing = pl.DataFrame(schema={"search_id": pl.String, "query_id": pl.String})
     query_ids = nothing if questions is None else questions.select(nothing.columns)
@@ -135,18 +125,16 @@ def contributions(
             .agg(pl.col("whole", "covered", "exclusive").sum(), searches=pl.len())
         )
         if len(counts):
-            contributions_by_channel.append(_contribution(channel, counts, level, n_draws, seed))
+            contributions_by_channel.append(_contribution(channel, counts))
     return contributions_by_channel
 
 
-def _contribution(
-    channel: str, questions: pl.DataFrame, level: float, n_draws: int, seed: int
-) -> ChannelContribution:
+def _contribution(channel: str, questions: pl.DataFrame) -> ChannelContribution:
     counts = questions.select("whole", "covered", "exclusive").to_numpy().astype(np.float64)
-    drawn = resampled_totals(counts, n_draws=n_draws, seed=seed)
+    drawn = resampled_totals(counts)
     results, covered, exclusive = (int(total) for total in counts.sum(axis=0))
-    coverage = percentiles(ratio(drawn[:, 1], drawn[:, 0]), level)
-    ecr = percentiles(ratio(drawn[:, 2], drawn[:, 0]), level)
+    coverage = percentiles(ratio(drawn[:, 1], drawn[:, 0]))
+    ecr = percentiles(ratio(drawn[:, 2], drawn[:, 0]))
     return ChannelContribution(
         channel, int(questions["searches"].sum()), results, covered, exclusive,
         covered / results, *coverage, exclusive / results, *ecr,

@@ -14,7 +14,7 @@ import polars as pl
 from slowwave.scoring.arrays import Flags, Floats, Integers
 from slowwave.scoring.ranking import Candidates
 from slowwave.scoring.ranking.candidates import KINDS, OPTIONAL
-from slowwave.scoring.ranking.columns import Columns, columns_of, concatenated, first_of_each
+from slowwave.scoring.ranking.columns import PAIRS, Columns, columns_of, concatenated, first_of_each
 
 _FLOATS, _WHOLE = pl.List(pl.Float64), pl.List(pl.Int64)
 _LISTS: Final = {
@@ -122,10 +122,7 @@ class Batch:
             points=states.points(),
             time=states.times(),
             superseded=states.superseded(),
-            **states.pairs("follows", "follower", "followed"),
-            **states.pairs("same_as", "duplicate", "original"),
-            **states.pairs("outdated", "outdated", "newest"),
-            **states.pairs("maybe_outdated", "earlier", "later"),
+            **states.pairs(),
         )
         return cls(
             columns, searches["limit"].to_numpy().astype(np.int64), ids.gather(memories % max(len(ids), 1))
@@ -179,7 +176,7 @@ class _MemoryLookup:
         rows, of = self._entries("triggers")
         strength = _second(rows["value"])
         phrase_said = np.zeros(n, dtype=np.bool_)
-        phrase_said[_int(rows, "search")[strength == 1.0]] = True
+        phrase_said[_int(rows, "search")[strength >= 1.0]] = True
         return {"trigger": self._values(of, strength, 0.0), "phrase_said": phrase_said}
 
     def times(self) -> Floats:
@@ -222,11 +219,13 @@ class _MemoryLookup:
             "voted_at": _seconds(votes["at"]),
         }
 
-    def pairs(self, name: str, key: str, value: str) -> dict[str, Any]:
-        rows, first = self._entries(name)
-        second = self._places(rows, "value")
-        both = (first >= 0) & (second >= 0)
-        return {key: first[both], value: second[both]}
+    def pairs(self) -> dict[str, Any]:
+        pairs: dict[str, Integers] = {}
+        for field, names in PAIRS.items():
+            rows, first = self._entries(field)
+            both = np.stack([first, self._places(rows, "value")])
+            pairs |= zip(names, both[:, (both >= 0).all(axis=0)], strict=True)
+        return pairs
 
 
 def moments(texts: pl.Series) -> pl.Series:

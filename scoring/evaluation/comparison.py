@@ -148,7 +148,6 @@ def compare(
     candidate: npt.ArrayLike,
     *,
     margin: float,
-    level: float = LEVEL,
     n_draws: int = DRAWS,
     seed: int = 0,
 ) -> Comparison:
@@ -162,15 +161,14 @@ def compare(
         baseline: (n,) one value a query.
         candidate: (n,) values of the same queries in the same order.
         margin: difference that does not matter, 0 or more, in units of the measure.
-        level: level of the interval.
         n_draws: draws of the bootstrap, and again of the test.
         seed: seed of the bootstrap and of the test.
 
     Raises:
         ValueError: the arrays differ in length, a value is not finite, or a number is out of range.
     """
-    before = _checked("baseline", baseline, level, n_draws)
-    after = _checked("candidate", candidate, level, n_draws)
+    before = _checked("baseline", baseline, LEVEL, n_draws)
+    after = _checked("candidate", candidate, LEVEL, n_draws)
     if len(before) != len(after):
         raise ValueError(
             f"baseline has {len(before)} queries and candidate {len(after)}: compare the same queries"
@@ -180,7 +178,7 @@ def compare(
     difference = after - before
     difference[np.abs(difference) <= TIE] = 0.0
     rng = np.random.default_rng(seed)
-    low, high = _bootstrap(difference, level, n_draws, rng)
+    low, high = _bootstrap(difference, LEVEL, n_draws, rng)
     return Comparison(
         n=len(difference),
         baseline=mean(before),
@@ -193,7 +191,6 @@ def compare(
         ties=int((difference == 0).sum()),
         losses=int((difference < 0).sum()),
         margin=margin,
-        level=level,
         deviation=float(difference.std(ddof=1)) if len(difference) > 1 else float("nan"),
     )
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from slowwave.scoring.evaluation.comparison import DRAWS, Comparison, compare
 from slowwave.scoring.evaluation.digest import uniform
-from slowwave.scoring.evaluation.resampling import LEVEL
 
 Team = Literal["a", "b", ""]
 
@@ -88,9 +87,7 @@ def preference(
     *,
     questions: Sequence[str] | None = None,
     margin: float,
-    level: float = LEVEL,
     n_draws: int = DRAWS,
-    seed: int = 0,
 ) -> Comparison:
     """Compare two rankings by the use of their interleaved results.
 
@@ -106,9 +103,7 @@ def preference(
         credit_b: the same for ranking b.
         questions: (n,) question of each search; None: all differ.
         margin: preference that does not matter, in units of Δ.
-        level: level of the interval.
         n_draws: draws of the bootstrap, and of the test.
-        seed: seed of the bootstrap and of the test.
 
     Raises:
         ValueError: they differ in length, or a number is out of range.
@@ -126,6 +121,4 @@ def preference(
             )
         _, of = np.unique(np.asarray(questions, dtype=np.str_), return_inverse=True)
         won = np.bincount(of, won) / np.bincount(of)
-    return compare(
-        np.full(len(won), 0.5), won, margin=margin, level=level, n_draws=n_draws, seed=seed
-    )  # fmt: skip
+    return compare(np.full(len(won), 0.5), won, margin=margin, n_draws=n_draws)

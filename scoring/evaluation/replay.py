@@ -12,7 +12,6 @@ import polars as pl
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.ranking import RankingPolicy
 from slowwave.scoring.ranking.abstention import signals
-from slowwave.scoring.ranking.candidates import RATED
 from slowwave.scoring.ranking.columns import CHANNELS, Columns
 from slowwave.scoring.ranking.score_terms import CutList, ScoredMemories, fits_weakly
 
@@ -47,12 +46,6 @@ class Variant:
     name: str
     policy: RankingPolicy
     without: frozenset[str] = field(default=frozenset())
-
-    def __post_init__(self) -> None:
-        if unknown := sorted(self.without.difference(CHANNELS, [RATED])):
-            raise ValueError(
-                f"without = {', '.join(unknown)}: unknown channel. Use one of: {', '.join(CHANNELS)}"
-            )
 
 
 def replay(batch: Batch, variants: Sequence[Variant], *, depth: int | None = 20) -> pl.DataFrame:

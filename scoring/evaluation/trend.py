@@ -25,7 +25,6 @@ LEAST_QUESTIONS = LEAST_QUERIES
 """Minimum distinct questions for a figure (count)."""
 MAX_WEEKS = 4
 """Maximum weeks compared at the beginning and at the end (count)."""
-DRAWS = 2_000
 HIT = Measure("hit_rate", 1)
 FIGURES = (HIT, MRR)
 """Metrics of a week."""
@@ -52,7 +51,6 @@ def trend(
     as_of: datetime,
     *,
     least: int = LEAST_QUESTIONS,
-    seed: int = 0,
 ) -> pl.DataFrame:
     """Compute the figures of each week with searches or feedback.
 
@@ -66,7 +64,6 @@ def trend(
             ``credit_b``.
         as_of: aware; a week that is not over by then is marked.
         least: minimum distinct questions of a week with figures.
-        seed: seed of the bootstrap.
 
     Returns:
         `COLUMNS`, by namespace, kind and week (its Monday). Counts: ``searches``, the ``measured`` ones and
@@ -97,7 +94,7 @@ def trend(
         .join(counted, on=_ABOUT, how="left")
         .join(won, on=_ABOUT, how="left")
         .join(searches_by_week, on=["namespace", "week"], how="left")
-        .join(_figures(effect, least, seed), on=_ABOUT, how="left")
+        .join(_figures(effect, least), on=_ABOUT, how="left")
         .with_columns(pl.col(*_COUNTS, *_WON).fill_null(0))
         .with_columns(
             over=pl.col("week") + pl.duration(days=7) <= (as_of + MICROSECOND).date(),
@@ -212,9 +209,7 @@ class Course:
         return f"what was learned{of} makes {part}"
 
 
-def course(
-    effect: pl.DataFrame, as_of: datetime, *, least: int = LEAST_QUESTIONS, seed: int = 0
-) -> list[Course]:
+def course(effect: pl.DataFrame, as_of: datetime, *, least: int = LEAST_QUESTIONS) -> list[Course]:
     """Compare the last weeks with the first, for each namespace and kind of learning.
 
     The first weeks are at most half of the complete weeks with measurements, and at most `MAX_WEEKS`; as many
@@ -225,12 +220,11 @@ def course(
         effect: as of `trend`.
         as_of: aware; a week that is not over by then is not compared.
         least: minimum distinct questions of the first weeks, and of the last.
-        seed: seed of the bootstrap.
     """
     rows = _in_weeks(effect)
     kinds_of_namespaces = rows.select("namespace", "kind").unique().sort("namespace", "kind")
     return [
-        _course(rows.filter(namespace=namespace, kind=kind), as_of, least, seed)
+        _course(rows.filter(namespace=namespace, kind=kind), as_of, least)
         for namespace, kind in kinds_of_namespaces.iter_rows()
     ]
 
@@ -273,7 +267,7 @@ def _by_question(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
     return whole.group_by(*keys, "query_id", maintain_order=True).agg(means)
 
 
-def _figures(effect: pl.DataFrame, least: int, seed: int) -> pl.DataFrame:
+def _figures(effect: pl.DataFrame, least: int) -> pl.DataFrame:
     """Compute the figures of weeks with enough questions."""
     rows = []
     for key, questions in _by_question(effect, *_ABOUT).group_by(_ABOUT, maintain_order=True):
@@ -283,7 +277,7 @@ def _figures(effect: pl.DataFrame, least: int, seed: int) -> pl.DataFrame:
         for measure in FIGURES:
             name = measure.column
             apart = _apart(questions[f"{name}_learned"], questions[name])
-            low, high = _interval(apart, seed)
+            low, high = _interval(apart)
             row |= {
                 name: questions[name].mean(), f"{name}_learned": questions[f"{name}_learned"].mean(),
                 f"{name}_difference": float(apart.mean()), f"{name}_low": low, f"{name}_high": high,
@@ -299,15 +293,15 @@ def _apart(after: pl.Series, before: pl.Series) -> Floats:
     return np.where(np.abs(apart) <= TIE, 0.0, apart)
 
 
-def _interval(values: Floats, seed: int) -> tuple[float, float]:
+def _interval(values: Floats) -> tuple[float, float]:
     """Return the bootstrap interval of the mean of one value a question."""
     if not len(values):
         return float("nan"), float("nan")
-    totals = resampled_totals(values[:, None], n_draws=DRAWS, seed=seed)
+    totals = resampled_totals(values[:, None])
     return percentiles(totals[:, 0] / len(values))
 
 
-def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Course:
+def _course(rows: pl.DataFrame, as_of: datetime, least: int) -> Course:
     weeks = rows["week"].unique().sort().to_list()
     until = (as_of + MICROSECOND).date()
     over = [week for week in weeks if (until - week).days >= 7]
@@ -316,10 +310,10 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
         rows.filter(pl.col("week").is_in(part)) for part in (over[:span], over[len(over) - span :])
     )
     first, last = _by_question(early), _by_question(recent)
-    low, high = _moved(first, last, seed)
+    low, high = _moved(first, last)
     before, after = mean(first["served"]), mean(last["served"])
     added = _apart(last["served"], last[MRR.column])
-    learned_low, learned_high = _interval(added, seed)
+    learned_low, learned_high = _interval(added)
     return Course(
         namespace=str(rows["namespace"][0]),
         kind=str(rows["kind"][0]),
@@ -342,7 +336,7 @@ def _course(rows: pl.DataFrame, as_of: datetime, least: int, seed: int) -> Cours
     )
 
 
-def _moved(first: pl.DataFrame, last: pl.DataFrame, seed: int) -> tuple[float, float]:
+def _moved(first: pl.DataFrame, last: pl.DataFrame) -> tuple[float, float]:
     """Return the interval of the difference of two means over questions.
 
     Some questions may be in both.
@@ -356,7 +350,7 @@ def _moved(first: pl.DataFrame, last: pl.DataFrame, seed: int) -> tuple[float, f
         pl.col(name).is_not_null().cast(pl.Float64).alias(f"has_{name}") for name in ("before", "after")
     ]
     sums = both.select(pl.col("before", "after").fill_null(0.0), *present).to_numpy()
-    before, after, had, has = resampled_totals(sums, n_draws=DRAWS, seed=seed).T
+    before, after, had, has = resampled_totals(sums).T
     return percentiles(ratio(after, has) - ratio(before, had))
 
 

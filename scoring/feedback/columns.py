@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from slowwave.scoring.arrays import Integers
+from slowwave.scoring.arrays import Integers, places
 from slowwave.scoring.days import DAY_US
 
 MAX_PLACES = 50_000_000  # maximum cells of a lookup table, eight bytes each
@@ -71,9 +71,8 @@ def by_time(rows: pl.DataFrame, code: str) -> pl.DataFrame:
 def turns(groups: Integers) -> Integers:
     """Return the place of each row in its group, from 0, (n,)."""
     order = np.argsort(groups, kind="stable")
-    first = np.flatnonzero(np.diff(groups[order], prepend=groups[order][:1] - 1))
     out = np.empty(len(groups), dtype=np.int64)
-    out[order] = np.arange(len(groups)) - np.repeat(first, np.diff(np.append(first, len(groups))))
+    out[order] = places(groups[order])
     return out
 
 

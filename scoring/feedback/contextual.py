@@ -18,6 +18,7 @@ import polars as pl
 from slowwave.scoring.arrays import Flags, Floats, Integers, places, ranges
 from slowwave.scoring.feedback.effectiveness import IMPLICIT, growth, posterior_mean
 from slowwave.scoring.feedback.influence_limits import (
+    ROUGH,
     UserVotes,
     is_one_vote_per_user,
     limit_influence,
@@ -34,7 +35,6 @@ SIGNAL: Final = (
 """Columns of ``usage_signals`` that are read, besides ``query_id``."""
 _PAIR: Final = ["query_id", "memory_id", "user"]
 _SUMS: Final = ("weight", "deviation", "newest", "implicit_weight", "implicit_value")
-_ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +251,7 @@ def _votes_by_user(ratings: Ratings, rows: Integers, at: Integers, k: Floats) ->
     newest = np.zeros(size)
     np.maximum.at(newest, pair, k * ratings.newest[rows])
     share = np.minimum(np.divide(newest, weight, out=np.ones(size), where=weight > 0), 1.0)
-    sure = np.where(np.abs(deviation) > _ROUGH * weight, deviation, 0.0)
+    sure = np.where(np.abs(deviation) > ROUGH * weight, deviation, 0.0)
     is_one_vote = np.zeros(size, dtype=np.bool_)
     is_one_vote[pair] = ratings.one[rows]
     uses, points = total(ratings.uses[rows]), total(ratings.points[rows])

@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from slowwave.scoring.arrays import Flags, Floats, Integers
-from slowwave.scoring.feedback.columns import turns
+from slowwave.scoring.arrays import Flags, Floats, Integers, places
 from slowwave.scoring.feedback.effectiveness import SUMS, growth
 from slowwave.scoring.feedback.policy import FeedbackPolicy
 from slowwave.scoring.feedback.votes import VOICE, in_force
@@ -35,7 +34,7 @@ effectiveness (0.3 of a third), a tenth by the negative multiplier."""
 MAX_USER_GAIN = 0.25
 """Maximum increase of a score by one of these users: a second supporter balances two opponents at once."""
 USER_COLUMNS = ("namespace", "user", "since")
-_ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
+ROUGH = 1e-9  # float sums are inexact; within this a balance of votes is neutral
 
 
 def count_first_seen_users(signals: pl.DataFrame) -> pl.DataFrame:
@@ -174,7 +173,7 @@ def _each(
     # All feedback of the user weighs one vote at most, as of the last vote; from then on it fades together.
     share = (pl.col("newest") / pl.col("weight")).clip(0, 1)
     fits = pl.when("one", pl.col("weight") > 0).then(share).otherwise(1.0)
-    sure = pl.when(pl.col("deviation").abs() > _ROUGH * pl.col("weight")).then("deviation").otherwise(0.0)
+    sure = pl.when(pl.col("deviation").abs() > ROUGH * pl.col("weight")).then("deviation").otherwise(0.0)
     points = pl.col("votes") + pl.col("uses")
     return both.select(
         "memory_id", "user", "one", "newest", "uses",
@@ -213,12 +212,12 @@ class UserVotes:
 
 
 def limit_influence(
-    user_feedback: UserVotes, value: Floats, weight: Floats, implicit_cap: float
+    votes: UserVotes, value: Floats, weight: Floats, implicit_cap: float
 ) -> dict[str, Floats]:
     """Sum the feedback on each memory, with each user limited by the others.
 
     Args:
-        user_feedback: feedback of the users.
+        votes: feedback of the users.
         value: (n,) implicit_value of each memory.
         weight: (n,) implicit_weight.
         implicit_cap: maximum weight of implicit evidence, in votes.
@@ -227,39 +226,31 @@ def limit_influence(
         (n,) each: `SUMS`, points, and praise: number of users who find the memory helpful, 0 where one alone
         does.
     """
-    n, at = len(value), user_feedback.at
-    is_one_vote, likes, weights, newest, uses = (
-        user_feedback.one,
-        user_feedback.likes,
-        user_feedback.weight,
-        user_feedback.newest,
-        user_feedback.uses,
-    )
-    dev = user_feedback.deviation.copy()
+    n, at, likes, dev = len(value), votes.at, votes.likes, votes.deviation.copy()
 
     def total(rows: npt.NDArray[np.generic]) -> Floats:
         return np.bincount(at, rows.astype(np.float64), minlength=n).astype(np.float64)
 
-    free, liked = total(likes & ~is_one_vote) > 0, total(likes)
+    free, liked = total(likes & ~votes.one) > 0, total(likes)
     praise = np.where(free | (liked > 1), liked, 0.0)
-    dev[is_one_vote & (dev > 0) & (praise[at] == 0)] = 0.0
+    dev[votes.one & (dev > 0) & (praise[at] == 0)] = 0.0
     # Implicit evidence is shared equally among the supporters who only used the memory.
     last = np.zeros(n)
-    np.maximum.at(last, at, newest)
+    np.maximum.at(last, at, votes.newest)
     share = np.minimum(1.0, np.divide(implicit_cap * last, weight, out=np.zeros(n), where=weight > 0))
     silent = likes & (dev <= 0)
     used = np.maximum(value - 0.5 * weight, 0.0) * share / np.maximum(total(silent), 1.0)
     spoken_for = np.where(silent, used[at], np.maximum(dev, 0.0))
-    opposed = is_one_vote & (dev < 0)
+    opposed = votes.one & (dev < 0)
     shares = _remaining_shares(at, np.where(opposed, -dev, 0.0), np.where(likes, spoken_for, 0.0), praise)
     shares = np.where(opposed, shares, 1.0)
-    heard_by_use = (praise > 0) | (total((uses > 0) & ~is_one_vote) > 0)
+    heard_by_use = (praise > 0) | (total((votes.uses > 0) & ~votes.one) > 0)
     return {
-        "explicit_value": total((dev + 0.5 * weights) * shares),
-        "explicit_weight": total(weights * shares),
+        "explicit_value": total((dev + 0.5 * votes.weight) * shares),
+        "explicit_weight": total(votes.weight * shares),
         "implicit_value": np.where(heard_by_use, value, np.minimum(value, 0.5 * weight)),
         "implicit_weight": weight,
-        "points": total(user_feedback.points),
+        "points": total(votes.points),
         "praise": praise,
     }
 
@@ -274,7 +265,7 @@ def _remaining_shares(at: Integers, against: Floats, for_it: Floats, praise: Flo
         praise: (n,) supporters of each memory.
     """
     order, other = np.lexsort((-against, at)), np.lexsort((-for_it, at))
-    place = turns(at[order])
+    place = places(at[order])
     shares = np.ones(len(at))
     # Both orders have the same memories in the same places, so the r-th opponent meets the r-th supporter.
     strong, answer = against[order], for_it[other]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 from slowwave.scoring.ranking.words import line, text_stems, title_stems, within
@@ -38,7 +37,7 @@ class AliasIndex:
         self._by_stem: dict[str, list[_Entry]] = {}
         for memory, names in aliases.items():
             for name in names:
-                own_stems = _stems(name)
+                own_stems = title_stems(name)  # kept: every new alias rebuilds the index
                 for own_stem in own_stems:
                     self._by_stem.setdefault(own_stem, []).append((own_stems, name, memory))
         self._by_rarest: dict[str, list[_Entry]] = {}
@@ -72,12 +71,6 @@ class AliasIndex:
     def _entries(self, stem: str) -> list[_Entry]:
         """Return the aliases with a stem; of a common one those that have no rarer stem."""
         return self._by_rarest[stem] if stem in self._by_rarest else self._by_stem.get(stem, [])
-
-
-@lru_cache(maxsize=65_536)
-def _stems(alias: str) -> frozenset[str]:
-    """Return the stems of an alias; kept, because every new alias rebuilds the index."""
-    return title_stems(alias)
 
 
 def with_aliases(

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,13 @@ Codes = npt.NDArray[np.uint8]
 
 CHANNELS = (BM25, KEYS, LEARNED, TRIGGER, VECTOR)
 """Every channel, by name. The first is bit 1 of a code, the next bit 2, and so on."""
+PAIRS = {
+    "follows": ("follower", "followed"),
+    "same_as": ("duplicate", "original"),
+    "outdated": ("outdated", "newest"),
+    "maybe_outdated": ("earlier", "later"),
+}
+"""Maps of `Candidates` from memory to memory, with their columns."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,10 +184,10 @@ class Columns:
         present = count > 0
         new_place = np.cumsum(present) - 1
         votes, doubts = present[self.voted], present[self.doubted]
-        turns = present[self.follower] & present[self.followed]
-        alike = present[self.duplicate] & present[self.original]
-        updated = present[self.outdated] & present[self.newest]
-        unsure = present[self.earlier] & present[self.later]
+        pairs: dict[str, Any] = {}
+        for names in PAIRS.values():
+            both = np.stack([getattr(self, name) for name in names])
+            pairs |= zip(names, new_place[both[:, present[both].all(axis=0)]], strict=True)
         return replace(
             self,
             starts=np.concatenate([[0], np.cumsum(present)])[self.starts],
@@ -191,14 +199,7 @@ class Columns:
             doubted=new_place[self.doubted[doubts]],
             doubted_at=self.doubted_at[doubts],
             doubted_near=self.doubted_near[doubts],
-            follower=new_place[self.follower[turns]],
-            followed=new_place[self.followed[turns]],
-            duplicate=new_place[self.duplicate[alike]],
-            original=new_place[self.original[alike]],
-            outdated=new_place[self.outdated[updated]],
-            newest=new_place[self.newest[updated]],
-            earlier=new_place[self.earlier[unsure]],
-            later=new_place[self.later[unsure]],
+            **pairs,
         )
 
 
@@ -222,10 +223,7 @@ _UNRATED = {
     "effectiveness": 0.5, "feedback_count": 0, "question_effectiveness": 0.5, "question_count": 0,
 }  # fmt: skip
 _UNKNOWN = {**_UNRATED, "trigger": 0.0, "time": 0.0, "learned": 0.0, "key": 0.0, "points": 0.0}
-_POINTERS = (
-    "voted", "doubted", "follower", "followed", "duplicate", "original", "outdated", "newest", "earlier",
-    "later",
-)  # fmt: skip
+_POINTERS = ("voted", "doubted", *chain.from_iterable(PAIRS.values()))
 
 
 def _kind(column: str) -> type[np.generic]:
@@ -265,10 +263,6 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
                 filled[column][at] = getattr(state, column)
             doubts += [(at, when.timestamp(), near) for when, near in state.question_not_useful]
             votes += [(at, when.timestamp()) for when in state.not_useful_at]
-    follower, followed = _pairs(candidates.follows, place)
-    duplicate, original = _pairs(candidates.same_as, place)
-    outdated, newest = _pairs(candidates.outdated, place)
-    earlier, later = _pairs(candidates.maybe_outdated, place)
     position = np.array([row[3] for row in rows], dtype=np.int64)
     columns = Columns(
         starts=np.array([0, size]),
@@ -287,23 +281,19 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         doubted=np.array([at for at, _, _ in doubts], dtype=np.int64),
         doubted_at=np.array([when for _, when, _ in doubts], dtype=np.float64),
         doubted_near=np.array([near for _, _, near in doubts], dtype=np.float64),
-        follower=follower,
-        followed=followed,
-        duplicate=duplicate,
-        original=original,
-        outdated=outdated,
-        newest=newest,
-        earlier=earlier,
-        later=later,
+        **_pairs(candidates, place),
     )
     return columns, names
 
 
-def _pairs(by_memory: Mapping[str, str], place: Mapping[str, int]) -> tuple[Integers, Integers]:
-    """Return the places of the pairs of which both memories are candidates."""
-    both = [(place[name], place[other]) for name, other in by_memory.items() if {name, other} <= place.keys()]
-    first, second = zip(*both, strict=True) if both else ((), ())
-    return np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+def _pairs(candidates: Candidates, place: Mapping[str, int]) -> dict[str, Any]:
+    """Return the columns of the pairs of which both memories are candidates."""
+    columns: dict[str, Any] = {}
+    for field, names in PAIRS.items():
+        by_memory = getattr(candidates, field).items()
+        pairs = [(place[a], place[b]) for a, b in by_memory if {a, b} <= place.keys()]
+        columns |= zip(names, np.array(pairs, dtype=np.int64).reshape(-1, 2).T, strict=True)
+    return columns
 
 
 def concatenated(batches: Sequence[Columns]) -> Columns:

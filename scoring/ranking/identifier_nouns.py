@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from slowwave.scoring.ranking.words import FUNCTION_ELSEWHERE, FUNCTION_WORDS
 from slowwave.scoring.wordlists import lines, words
 
 NUMBER_WORD: Final = (
@@ -35,9 +36,7 @@ _CODES: dict[str, set[int]] = {}
 for _noun, *_codes in map(str.split, lines("slowwave.scoring", "identifier_codes")):
     for _code in _codes:
         _CODES.setdefault(_code, set()).add(_GROUP_OF[_noun])
-_ENGLISH = frozenset(words("slowwave.scoring", "function"))
-_ELSEWHERE = frozenset(words("slowwave.scoring", "function_elsewhere")) - _ENGLISH
-_FUNCTION = _ELSEWHERE | _ENGLISH
+_FUNCTION = FUNCTION_ELSEWHERE | FUNCTION_WORDS
 _WITHOUT_SPACES = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -98,7 +97,7 @@ def is_code(word: str) -> bool:
 
 def is_foreign_function(word: str) -> bool:
     """Whether a lower-case word is a function word of a language other than English."""
-    return word in _ELSEWHERE
+    return word in FUNCTION_ELSEWHERE and word not in FUNCTION_WORDS
 
 
 def may_be_code(word: str) -> bool:

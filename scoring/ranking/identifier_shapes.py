@@ -100,5 +100,4 @@ KIND_AND_YEAR = re.compile(
     rf"(?<![\w-])(?:{KIND})s?[\s.]{{0,2}}(?:{NUMBER_WORD}\.?)?[\s:#]*(20\d\d)[/-](\d{{3,6}}){NO_MORE}",
     re.IGNORECASE,
 )
-RUNS = re.compile(r"[a-z]+|\d+")
 CONTINUED = re.compile(rf"(?:{BETWEEN_LISTED})(\d{{2,}}){NO_MORE}", re.IGNORECASE)

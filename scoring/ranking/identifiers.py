@@ -47,7 +47,6 @@ from slowwave.scoring.ranking.identifier_shapes import (
     PLATE,
     PRICE,
     REGISTERED,
-    RUNS,
     SPACED,
     SPACED_MIXED,
     SPELLED,
@@ -66,7 +65,7 @@ from slowwave.scoring.ranking.mentions import (
     segmented,
     version,
 )
-from slowwave.scoring.ranking.regrouping import accounts, regrouped
+from slowwave.scoring.ranking.regrouping import RUNS, accounts, regrouped
 from slowwave.scoring.wordlists import words
 
 MAX_IDENTIFIERS = 8
@@ -155,7 +154,7 @@ def _links(text: str) -> Found:
 def _registered(text: str) -> Found:
     for match in REGISTERED.finditer(text):
         parts = "[a-z0-9]+" if ":" in match[0] else "[a-z]+|[0-9]+"  # groups of IPv6 are whole
-        yield match.start(), match.end(), segmented(match[0], re.findall(parts, match[0].lower()))
+        yield *match.span(), segmented(match[0], re.findall(parts, match[0].lower()))
     for match in NAMED_NUMBER.finditer(text):
         name = match.lastgroup or ""
         yield *match.span(name), segmented(match[name], re.findall("[a-z]+|[0-9]+", match[name].lower()))
@@ -163,19 +162,15 @@ def _registered(text: str) -> Found:
 
 def _versions(text: str) -> Found:
     for match in VERSION.finditer(text):
-        yield (
-            match.start(),
-            match.end(),
-            version(match[0], match[1], before=match[2] or "", at=match[3] or ""),
-        )
+        yield *match.span(), version(match[0], match[1], before=match[2] or "", at=match[3] or "")
     for match in DOTTED.finditer(text):
         groups = match[1].split(".")
         is_grouped = min(map(len, groups[1:])) >= 3 or (len(groups[0]) > 1 and len(groups[1]) >= 3)
         if regrouped("".join(groups)) and is_grouped:  # no version has such parts
             if not (groups[-1] == "000" or UNIT.match(text, match.end())):
-                yield match.start(), match.end(), segmented(match[0], groups)
+                yield *match.span(), segmented(match[0], groups)
         elif not AMOUNTS.fullmatch(match[0]):
-            yield match.start(), match.end(), version(match[0], match[1])
+            yield *match.span(), version(match[0], match[1])
 
 
 def _products(text: str) -> Found:
@@ -187,7 +182,7 @@ def _products(text: str) -> Found:
             continue  # Menü 12.50
         if name not in _MEASURES and group_of(name) is None and not UNIT.match(text, match.end()):
             names = PRODUCTS.get(name, (name,)) if match[2].count(".") == 1 else ()
-            yield match.start(), match.end(), version(match[0], match[2], names)
+            yield *match.span(), version(match[0], match[2], names)
 
 
 def _places(text: str) -> Found:
@@ -199,9 +194,9 @@ def _places(text: str) -> Found:
             is_room = group_of(noun) == ROOMS or noun.endswith(("raum", "zimmer"))
             price = len(room) == 2 and not (is_room and len(floor) == 1)
             if not (price or UNIT.match(text, match.end())):
-                yield match.start(), match.end(), version(match[0], match["text"])
+                yield *match.span(), version(match[0], match["text"])
         else:
-            yield match.start(), match.end(), segmented(match[0], runs, padded=True)
+            yield *match.span(), segmented(match[0], runs, padded=True)
 
 
 def _kinds(text: str) -> Found:
@@ -215,7 +210,7 @@ def _kinds(text: str) -> Found:
         if not sure and (len(digits) < least or plural or group == SEATED or IS_YEAR.fullmatch(digits)):
             continue
         if sure or not (_word_before(text, match) in _BEFORE_VERBS or UNIT.match(text, match.end())):
-            yield match.start(), match.end(), numbered(match[0], digits, kind=singular(noun))
+            yield *match.span(), numbered(match[0], digits, kind=singular(noun))
 
 
 def _word_before(text: str, match: re.Match[str]) -> str:
@@ -227,17 +222,13 @@ def _word_before(text: str, match: re.Match[str]) -> str:
 def _numbers(text: str) -> Found:
     for match in NUMBERED.finditer(text):
         if not UNIT.match(text, match.end()):
-            yield match.start(), match.end(), numbered(match[0], match[1], kind="number")
+            yield *match.span(), numbered(match[0], match[1], kind="number")
 
 
 def _hashes(text: str) -> Found:
     for match in NAMED_HASH.finditer(text):
         group = match.lastindex or 1
-        yield (
-            match.start(group),
-            match.end(group),
-            segmented(match[group], _split(match[group].replace(".", "-"))),
-        )
+        yield *match.span(group), segmented(match[group], _split(match[group].replace(".", "-")))
 
 
 def _grouped(text: str) -> Found:
@@ -248,7 +239,7 @@ def _grouped(text: str) -> Found:
     for match in INTERNATIONAL.finditer(text):
         groups = re.findall(r"\d+", match[1] or match[2])
         groups = [groups[0].lstrip("0"), *groups[1:]] if groups[0].strip("0") else groups[1:]
-        yield match.start(), match.end(), segmented(match[0], groups, leading=LEADING)
+        yield *match.span(), segmented(match[0], groups, leading=LEADING)
         text = text[: match.start()] + " " * len(match[0]) + text[match.end() :]
     for match in GROUPED.finditer(text):
         groups = re.findall(r"\d+", match[0])
@@ -258,19 +249,19 @@ def _grouped(text: str) -> Found:
             groups[0] = groups[0].lstrip("0") or "0"
         pairs = match[0][0] == "0" and len(groups) >= 4  # 06 12 34 56 99
         if sum(map(len, groups)) >= 9 and (pairs or max(map(len, groups)) >= 4):
-            yield match.start(), match.end(), segmented(match[0], groups, leading=LEADING)
+            yield *match.span(), segmented(match[0], groups, leading=LEADING)
         elif [len(group) for group in groups] == [4, 4] and not any(
             IS_YEAR.fullmatch(group) or group.endswith("00") for group in groups
         ):
-            yield match.start(), match.end(), segmented(match[0], groups)
+            yield *match.span(), segmented(match[0], groups)
 
 
 def _of_year(text: str) -> Found:
     for match in OF_YEAR.finditer(text):
         if match[1].isupper() or is_code(match[1].lower()):
-            yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
+            yield *match.span(), segmented(match[0], [group.lower() for group in match.groups()])
     for match in OF_YEAR_SLASHED.finditer(text):
-        yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
+        yield *match.span(), segmented(match[0], [group.lower() for group in match.groups()])
     for match in KIND_AND_YEAR.finditer(text):
         yield match.start(1), match.end(), segmented(text[match.start(1) : match.end()], [*match.groups()])
 
@@ -278,17 +269,17 @@ def _of_year(text: str) -> Found:
 def _spaced(text: str) -> Found:
     for match in SPACED.finditer(text):
         if f"{match[1]}-{match[2]}".lower() not in _COMMON:
-            yield match.start(), match.end(), numbered(match[0], match[2], code=match[1])
+            yield *match.span(), numbered(match[0], match[2], code=match[1])
     for pattern in (SPACED_MIXED, PLATE):
         for match in pattern.finditer(text):
-            yield match.start(), match.end(), segmented(match[0], [group.lower() for group in match.groups()])
+            yield *match.span(), segmented(match[0], [group.lower() for group in match.groups()])
     for match in LOWER.finditer(text):
         code, digits = match.groups()
         if is_code(code):
-            yield match.start(), match.end(), numbered(match[0], digits, code=code)
+            yield *match.span(), numbered(match[0], digits, code=code)
         elif len(digits) < LONG and may_be_code(code) and code not in _MEASURES:
             alike = rf"(?<![A-Za-z0-9]){code.upper()}[- #_]{{0,2}}\d{{2,}}"
-            yield match.start(), match.end(), numbered(match[0], digits, code=code, alike=alike)
+            yield *match.span(), numbered(match[0], digits, code=code, alike=alike)
 
 
 def _spelled(text: str) -> Found:
@@ -321,7 +312,7 @@ def _of_token(mark: str, token: str) -> Identifier | None:
         if len(runs[1]) >= 3 and not (year and len(runs[0]) > 3) and len(runs[0]) <= 10:
             return numbered(token, runs[1], code=runs[0])
         return None
-    return segmented(token, segments) if _is_mixed(token, runs) else None
+    return segmented(token, segments) if _is_mixed(token) else None
 
 
 def _split(token: str) -> list[str]:
@@ -343,21 +334,19 @@ def _joined(token: str, segments: list[str]) -> Identifier | None:
         return None
     if len(first) > 3 and first.isdigit() and token.isupper() and not IS_YEAR.fullmatch(first):  # 6205-2RS
         return segmented(token, segments)
+    mixed = any(map(_is_mixed, segments))
     if first.isdigit() and not token.isupper():  # 5-year-old
-        return (
-            segmented(token, segments)
-            if any(_is_mixed(part, RUNS.findall(part)) for part in segments)
-            else None
-        )
+        return segmented(token, segments) if mixed else None
     is_key = token.isupper() and len(token) > 7 and any(STARTS_IN_LETTER.match(part) for part in segments)
-    if last.isdigit() or capitals or is_key or any(_is_mixed(part, RUNS.findall(part)) for part in segments):
+    if last.isdigit() or capitals or is_key or mixed:
         digits = sum(map(str.isdigit, token))
         return segmented(token, segments) if digits >= 2 or len(segments) > 2 else None
     return None
 
 
-def _is_mixed(token: str, runs: list[str]) -> bool:
+def _is_mixed(token: str) -> bool:
     """Whether letters and digits of a token alternate as in a code."""
+    runs = RUNS.findall(token.lower())
     digits = sum(len(run) for run in runs if run.isdigit())
     letters = [run for run in runs if run.isalpha()]
     if not digits or not letters:

@@ -21,6 +21,8 @@ from slowwave.scoring.ranking.identifier_nouns import (
 )
 from slowwave.scoring.ranking.regrouping import in_groups, regrouped
 from slowwave.scoring.ranking.spellings import (
+    AFTER,
+    LOOKED_BACK,
     SHORT,
     begins_longer,
     is_group,
@@ -40,10 +42,8 @@ _HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _WORD_AND_NUMBER = re.compile(r"(?:^[a-z]+(?=\d{2,}$))|.+")
 _BETWEEN = rf"(?:[\W_]{{0,3}}|[\W_]{{1,2}}{NUMBER_WORD}[\W_]{{1,2}})"
 _BEFORE = re.compile(r"([^\W\d_]+)([\W_]{0,4})$")
-_LOOKED_BACK = 64  # characters before a number
 MIN_PART = 3
 """Minimum characters of a part that words and labels are searched for (count)."""
-_AFTER = r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +135,14 @@ class Identifier:
     def _has(self, starts: Iterable[int], plain: str) -> bool:
         """Whether what stands before one of these places makes it this number."""
         return any(
-            self._counts(plain[max(0, start - _LOOKED_BACK) : start])
+            self._counts(plain[max(0, start - LOOKED_BACK) : start])
             and not (len(self._number) <= SHORT and is_group(self._number, plain, start))
             for start in starts
         )
 
     def _is_of_another(self, plain: str, start: int) -> bool:
         """Whether a version in a text is that of another product."""
-        return is_after_another(self.products, plain[max(0, start - _LOOKED_BACK) : start])
+        return is_after_another(self.products, plain[max(0, start - LOOKED_BACK) : start])
 
     def _counts(self, before: str) -> bool:
         """Whether what stands before a number in a text makes it this one."""
@@ -192,7 +192,7 @@ def numbered(text: str, digits: str, *, code: str = "", kind: str = "", alike: s
         code, kind = "", code
     letters = "-?".join(map(re.escape, code))  # B-MW 4711
     begins = rf"(?<![A-Za-z0-9]){letters}{_BETWEEN}0*{bare}" if code else ""
-    whole = f"{begins}{_AFTER}" if code else ""
+    whole = f"{begins}{AFTER.pattern}" if code else ""
     longer = rf"{begins}[A-Za-z0-9]" if code else ""
     joined = regrouped(digits if code else bare, code)
     return Identifier(

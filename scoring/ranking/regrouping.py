@@ -38,7 +38,7 @@ _ACCOUNT = re.compile(
 )
 _ACCOUNT_DIGITS = 12  # minimum digits of an account (count)
 _COUNTRY = rf"(?:(?:\+|00)\d{{1,3}}{BETWEEN}(?:\(0\))?{BETWEEN})?"
-_RUNS = re.compile(r"[a-z]+|\d+")
+RUNS = re.compile(r"[a-z]+|\d+")
 
 
 def regrouped(characters: str, code: str = "") -> str:
@@ -60,7 +60,7 @@ def regrouped(characters: str, code: str = "") -> str:
 
 def _is_code(characters: str, digits: int) -> bool:
     """Whether letters and digits make a code, not the beginning of a hash."""
-    runs = _RUNS.findall(characters)
+    runs = RUNS.findall(characters)
     if not MIN_CODE <= len(characters) <= MAX_CHARACTERS:
         return False
     if len(runs) < 3:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 _SEPARATORS = re.compile("[ ./:()_-]+")  # as `regrouping.BETWEEN`
-_AFTER = re.compile(r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))", re.IGNORECASE)
+AFTER = re.compile(r"(?![A-Za-z0-9]|\.\d|,\d{1,3}(?!\d))", re.IGNORECASE)
 _LISTED = re.compile(r"(?<!\d)\d{4,}(?:,\d{4,})*,$")
 SHORT: Final = 6
 """Maximum digits of a number that may be a group of a longer one (count)."""
@@ -19,7 +19,7 @@ LEAST_OF_GROUPS: Final = 9
 _GROUPS_BEFORE = re.compile(r"(?:\+|(?<!\w)\(?0|(?<!\w)[A-Z]{2}(?=\d))\d*[ ./()-]{1,2}(?:\d+[ ./()-]{1,2})*$")
 _DATE = re.compile(r"(?:19|20)\d\d[-/.]\d|\d[-/.](?:19|20)\d\d")
 _GROUPS_AFTER = re.compile(r"(?:[ ./()-]{1,2}\d{2,})+")
-_LOOKED_BACK = 64  # characters before a number
+LOOKED_BACK = 64  # characters before a number
 _LONGER = re.compile(r"[A-Za-z0-9]", re.IGNORECASE)
 
 
@@ -42,8 +42,8 @@ def starts_of(number: str, plain: str) -> Iterator[int]:
         before = plain[max(0, start - 2) : start]
         in_number = before[-1:].isdecimal() or (before[-1:] in (".", ",") and before[:1].isdecimal())
         if in_number and before[-1:] == "," and at + len(number) - start > 3:  # 4821,4822 is a list
-            in_number = not _LISTED.search(plain, max(0, start - _LOOKED_BACK), start)
-        if not in_number and _AFTER.match(plain, at + len(number)):
+            in_number = not _LISTED.search(plain, max(0, start - LOOKED_BACK), start)
+        if not in_number and AFTER.match(plain, at + len(number)):
             yield start
 
 
@@ -57,7 +57,7 @@ def is_group(number: str, plain: str, start: int) -> bool:
         plain: Text.
         start: Place of the number, with zeros before it.
     """
-    before = _GROUPS_BEFORE.search(plain, max(0, start - _LOOKED_BACK), start)
+    before = _GROUPS_BEFORE.search(plain, max(0, start - LOOKED_BACK), start)
     if before is None or _DATE.search(before[0]):
         return False
     after = _GROUPS_AFTER.match(plain, plain.find(number, start) + len(number))

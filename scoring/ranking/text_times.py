@@ -15,7 +15,7 @@ from slowwave.scoring.arrays import Floats
 from slowwave.scoring.ranking.text_forms import TextForms, text_forms
 from slowwave.scoring.ranking.time_languages import DAYS_OF_WEEK, LANGUAGES, YEAR, Language, words_of
 from slowwave.scoring.ranking.time_spans import TimeWords
-from slowwave.scoring.ranking.time_windows import Window, named_window, part_of, window_of
+from slowwave.scoring.ranking.time_windows import Window, middle_day, named_window, part_of, window_of
 from slowwave.scoring.ranking.time_words import languages_of
 
 _ISO = re.compile(r"(?<![\w-])((?:19|20)\d\d)-(\d\d)-(\d\d)(?!\d)")
@@ -93,14 +93,9 @@ def _days_of(kind: str, match: re.Match[str], text: str, language: Language, sav
     for ahead in _directions(match, text, language) if is_weekday else (kind == "hence",):
         days = window_of(kind, match.groupdict(), language, saved, ahead=ahead)
         if days is not None and kind in _COUNTED_DAYS:
-            days = _middle(days) if days[1] - days[0] < _WEEK else None  # in a month is no day
+            days = middle_day(days) if days[1] - days[0] < _WEEK else None  # in a month is no day
         if days is not None:
             yield days
-
-
-def _middle(days: Window) -> Window:
-    day = days[0] + (days[1] - days[0]) // 2
-    return day, day
 
 
 def _has_date_beside(match: re.Match[str], text: str, language: Language) -> bool:

@@ -18,7 +18,7 @@ _PLAIN = (
     "next_month", "next_quarter", "next_year", "before_last_week", "before_last_month", "before_last_year",
     "after_next_week",
 )  # fmt: skip
-_COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "next_some", "calendar_week")
+COUNTED = ("ago", "past", "some_ago", "some_past", "day_ago", "hence", "next_some", "calendar_week")
 _NAMED = (
     "last_named_month", "last_season", "this_season", "before_last_day", "last_day", "last_week_day",
     "next_week_day", "next_day",
@@ -27,7 +27,7 @@ DATED = ("date", "month", "year", "quarter", "half", "season", "decade")
 OF_NOTES = ("noted_today", "noted_yesterday")
 """Kinds that are a time only in a question about notes, or after a bound."""
 ORDERS = ("newest", "oldest")
-KINDS = (*_PLAIN, *_COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *ORDERS)
+KINDS = (*_PLAIN, *COUNTED, *_NAMED, *DATED, "day", "weekday", *OF_NOTES, *ORDERS)
 _NUMERIC = {
     "date": (
         "{full}-{m}-{d}", "{full}/{m}/{d}", r"(?P<maybe>){full}\.{m}\.{d}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from functools import cache, cached_property, lru_cache
 from itertools import chain
 from typing import Final
@@ -148,97 +148,19 @@ def _vocabularies() -> tuple[_Vocabulary, ...]:
     return tuple(map(_Vocabulary, languages_known()))
 
 
-def time_only(question: str, as_of: datetime) -> TimeWords | None:
+@lru_cache(maxsize=256)
+def time_only(question: str, today: date) -> TimeWords | None:
     """Return the days of a question that holds only a time; else None.
 
     A weekday is the last one before today. An order, as in `my newest note`, has all days until today.
 
     Args:
         question: Text of the query.
-        as_of: Moment of the question.
-    """
-    return _time_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
-
-
-def coming_only(question: str, as_of: datetime) -> TimeWords | None:
-    """Return the days of a question that asks only what they bring; else None: `what is due next week?`.
-
-    They end today or later. Unless all are to come, it has a word for that. A label in the plural narrows it:
-    `which tickets are due next week?`.
-
-    Args:
-        question: Text of the query.
-        as_of: Moment of the question.
-    """
-    return _coming_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
-
-
-def label_only(question: str, as_of: datetime) -> TimeWords | None:
-    """Return label and days of a question with one unlisted word; else None.
-
-    `my last 3 decisions`, `tickets from August` and `all tickets` are such questions, `my last decision`
-    asks for one.
-
-    Args:
-        question: Text of the query.
-        as_of: Moment of the question.
-    """
-    return _label_only(question, as_of.date()) if len(question) <= MAX_CHARACTERS else None
-
-
-def possible_labels(question: str) -> frozenset[str]:
-    """Return what words of a short question with a subject may be labels of.
-
-    `decisions about the roof`, `last month's roof decisions` and `the last decision about the roof` are such
-    questions. A singular needs an order. Whether the word is a label, only the memories say.
-
-    Args:
-        question: Text of the query.
+        today: Day of the question.
     """
     if len(question) > MAX_CHARACTERS:
-        return frozenset()
-    return frozenset(label for _, _, labels in _label_words(question) for label in labels)
-
-
-def labels_and_subjects(question: str, as_of: datetime) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
-    """Return each such word of a question as a label with days, and its subject.
-
-    A subject is the stems of the other words. A singular asks for one memory.
-
-    Args:
-        question: Text of the query, with `possible_labels`.
-        as_of: Moment of the question.
-    """
-    return _labels_and_subjects(question, as_of.date())
-
-
-def asks_what_happened(question: str) -> bool:
-    """Whether a question is about what happened, and has no word of notes."""
-    words = frozenset(WORD.findall(plain(question)))
-    return not any(words & vocabulary.of_notes for vocabulary in _vocabularies())
-
-
-def days_named(asked: TimeWords) -> str:
-    """Return the days of a window as text: a year, a month, a day, or the first and last day."""
-    first, last = asked.since or date.min, asked.until or date.max
-    if first == last:
-        return str(first)
-    if first == date.min:
-        return f"the days until {last}"
-    if last == date.max:
-        return f"the days from {first} on"
-    month_ends = first.day == 1 and (last + timedelta(days=1)).day == 1
-    if month_ends and (first.year, first.month) == (last.year, last.month):
-        return f"{first:%Y-%m}"
-    if month_ends and first.year == last.year and (first.month, last.month) == (1, 12):
-        return f"{first.year}"
-    return f"the days from {first} to {last}"
-
-
-@lru_cache(maxsize=256)
-def _time_only(question: str, today: date) -> TimeWords | None:
-    text = plain(question)
-    words = frozenset(WORD.findall(text))
+        return None
+    text, words = _read(question)
     for vocabulary in _vocabularies():
         if vocabulary.may_ask(text, words):
             asked, rest = _time_and_rest(vocabulary, text, today)
@@ -250,9 +172,19 @@ def _time_only(question: str, today: date) -> TimeWords | None:
 
 
 @lru_cache(maxsize=256)
-def _coming_only(question: str, today: date) -> TimeWords | None:
-    text = plain(question)
-    words = frozenset(WORD.findall(text))
+def coming_only(question: str, today: date) -> TimeWords | None:
+    """Return the days of a question that asks only what they bring; else None: `what is due next week?`.
+
+    They end today or later. Unless all are to come, it has a word for that. A label in the plural narrows it:
+    `which tickets are due next week?`.
+
+    Args:
+        question: Text of the query.
+        today: Day of the question.
+    """
+    if len(question) > MAX_CHARACTERS:
+        return None
+    text, words = _read(question)
     for vocabulary in _vocabularies():
         if not vocabulary.looking_ahead or not words <= vocabulary.known | vocabulary.coming:
             continue
@@ -274,15 +206,92 @@ def _coming_only(question: str, today: date) -> TimeWords | None:
     return label._replace(since=max(label.since, today), until=label.until or date.max)
 
 
-def _label_only(question: str, today: date) -> TimeWords | None:
+def label_only(question: str, today: date) -> TimeWords | None:
+    """Return label and days of a question with one unlisted word; else None.
+
+    `my last 3 decisions`, `tickets from August` and `all tickets` are such questions, `my last decision`
+    asks for one.
+
+    Args:
+        question: Text of the query.
+        today: Day of the question.
+    """
+    if len(question) > MAX_CHARACTERS:
+        return None
     label = _labelled(question, today)
     return label if label is not None and (label.since is None or label.since <= today) else None
 
 
+def possible_labels(question: str) -> frozenset[str]:
+    """Return what words of a short question with a subject may be labels of.
+
+    `decisions about the roof`, `last month's roof decisions` and `the last decision about the roof` are such
+    questions. A singular needs an order. Whether the word is a label, only the memories say.
+
+    Args:
+        question: Text of the query.
+    """
+    if len(question) > MAX_CHARACTERS:
+        return frozenset()
+    return frozenset(label for _, _, labels in _label_words(question) for label in labels)
+
+
+@lru_cache(maxsize=256)
+def labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
+    """Return each such word of a question as a label with days, and its subject.
+
+    A subject is the stems of the other words. A singular asks for one memory.
+
+    Args:
+        question: Text of the query, with `possible_labels`.
+        today: Day of the question.
+    """
+    text = plain(question)
+    words = dict.fromkeys(WORD.findall(text))
+    found: dict[tuple[TimeWords, frozenset[str]], None] = {}
+    for vocabulary, word, labels in _label_words(question):
+        content = vocabulary.content_of(words)
+        linking = vocabulary.linking.intersection(words) - vocabulary.all
+        masked, _ = _masked(text, [*content, *linking])
+        asked, rest = _time_and_rest(vocabulary, masked, today)
+        asked = asked or TimeWords("", until=today)
+        others = [other for other in content if other != word]
+        subject = stems(" ".join(others))  # without those of "not"
+        plural = vocabulary.is_plural(word)
+        is_newest = asked.order == "newest" and vocabulary.heads(word, asked.words, text)
+        is_label = rest is not None and (plural or is_newest)
+        if is_label and len(subject) == len(others) and (asked.since is None or asked.since <= today):
+            most = asked.most or int(not plural)
+            found[asked._replace(labels=labels, plural=plural, most=most), subject] = None
+    return tuple(found)
+
+
+def asks_what_happened(question: str) -> bool:
+    """Whether a question is about what happened, and has no word of notes."""
+    _, words = _read(question)
+    return not any(words & vocabulary.of_notes for vocabulary in _vocabularies())
+
+
+def days_named(asked: TimeWords) -> str:
+    """Return the days of a window as text: a year, a month, a day, or the first and last day."""
+    first, last = asked.since or date.min, asked.until or date.max
+    if first == last:
+        return str(first)
+    if first == date.min:
+        return f"the days until {last}"
+    if last == date.max:
+        return f"the days from {first} on"
+    month_ends = first.day == 1 and (last + timedelta(days=1)).day == 1
+    if month_ends and (first.year, first.month) == (last.year, last.month):
+        return f"{first:%Y-%m}"
+    if month_ends and first.year == last.year and (first.month, last.month) == (1, 12):
+        return f"{first.year}"
+    return f"the days from {first} to {last}"
+
+
 @lru_cache(maxsize=512)
 def _labelled(question: str, today: date, *, coming: bool = False) -> TimeWords | None:
-    text = plain(question)
-    words = frozenset(WORD.findall(text))
+    text, words = _read(question)
     if any(words <= vocabulary.known for vocabulary in _vocabularies()):
         return None
     found: list[TimeWords] = []
@@ -305,6 +314,12 @@ def _labelled(question: str, today: date, *, coming: bool = False) -> TimeWords 
     # A word alone may be of any language.
     every = dict.fromkeys(chain(*(asked.labels for asked in found)))
     return found[0]._replace(labels=tuple(every))
+
+
+def _read(question: str) -> tuple[str, frozenset[str]]:
+    """Return the plain text of a question and its words."""
+    text = plain(question)
+    return text, frozenset(WORD.findall(text))
 
 
 def _masked(text: str, words: Iterable[str]) -> tuple[str, int]:
@@ -332,28 +347,6 @@ def _label_words(question: str) -> tuple[tuple[_Vocabulary, str, tuple[str, ...]
             for word in content
             if orders or vocabulary.is_plural(word)
         ]
-    return tuple(found)
-
-
-@lru_cache(maxsize=256)
-def _labels_and_subjects(question: str, today: date) -> tuple[tuple[TimeWords, frozenset[str]], ...]:
-    text = plain(question)
-    words = dict.fromkeys(WORD.findall(text))
-    found: dict[tuple[TimeWords, frozenset[str]], None] = {}
-    for vocabulary, word, labels in _label_words(question):
-        content = vocabulary.content_of(words)
-        linking = vocabulary.linking.intersection(words) - vocabulary.all
-        masked, _ = _masked(text, [*content, *linking])
-        asked, rest = _time_and_rest(vocabulary, masked, today)
-        asked = asked or TimeWords("", until=today)
-        others = [other for other in content if other != word]
-        subject = stems(" ".join(others))  # without those of "not"
-        plural = vocabulary.is_plural(word)
-        is_newest = asked.order == "newest" and vocabulary.heads(word, asked.words, text)
-        is_label = rest is not None and (plural or is_newest)
-        if is_label and len(subject) == len(others) and (asked.since is None or asked.since <= today):
-            most = asked.most or int(not plural)
-            found[asked._replace(labels=labels, plural=plural, most=most), subject] = None
     return tuple(found)
 
 

@@ -25,12 +25,12 @@ from slowwave.scoring.ranking.time_windows import (
     between,
     bounded,
     day_of,
-    feast_day,
+    middle_day,
     named_window,
     part_of,
     window_of,
 )
-from slowwave.scoring.wordlists import words as listed
+from slowwave.scoring.ranking.words import FUNCTION_ELSEWHERE, FUNCTION_WORDS
 
 _OWNED = re.compile(r"'s\b")
 _ENDS = re.compile(r"\s*(?:$|[?!.,;:。？！，、؟،])")
@@ -39,9 +39,7 @@ _ON: Final = frozenset({"date", "weekday", "day"})
 _YEARLY: Final = frozenset({"date", "month", "quarter", "season"})
 _UNCERTAIN: Final = _IN | _ON
 _MONTHS: Final = 12
-_FUNCTION: Final = frozenset(
-    (*listed("slowwave.scoring", "function"), *listed("slowwave.scoring", "function_elsewhere"))
-)
+_FUNCTION: Final = FUNCTION_WORDS | FUNCTION_ELSEWHERE
 _MAX_SPANS: Final = 24  # times of a question that are looked at (count)
 _NEAR: Final = 40  # characters before a time in which its words stand
 
@@ -275,7 +273,7 @@ def _asked(
         if _is_time(text, span, end, language):
             # `before the end of May` is May, too.
             bound = "until" if marker.name == "before" and span.part.get("at") == "late" else marker.name
-            named = feast_day(span.window) if "feast" in span.part else span.window
+            named = middle_day(span.window) if "feast" in span.part else span.window
             window = bounded(named, bound, today, ahead=ahead)
             return TimeWords(text[start:end].strip(), *window)
     kind = "on" if span.kind in _ON else "in"

@@ -6,10 +6,11 @@ Seasons are those of the northern hemisphere, and winter begins in its year.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, timedelta
 
 from slowwave.scoring.ranking.time_languages import (
+    COUNTED,
     DAYS_OF_WEEK,
     HALVES,
     SATURDAY,
@@ -67,7 +68,7 @@ def window_of(
         return window if window is None or window[1] < today else _year_earlier(part, language, window)
     if kind == "this_season":
         return _season(language.seasons[part["season"]], today.year)
-    if kind in {"ago", "past", "hence", "next_some", "some_ago", "some_past", "day_ago", "calendar_week"}:
+    if kind in COUNTED:
         return _counted(kind, part, language, today, ahead=ahead)
     return _relative(kind, today, ahead=ahead)
 
@@ -99,8 +100,8 @@ def named_window(
     return None if year is None else (date(year, 1, 1), date(year, 12, 31))
 
 
-def feast_day(window: Window) -> Window:
-    """Return the day of a feast: the middle one of its days."""
+def middle_day(window: Window) -> Window:
+    """Return the middle day of a window, such as that of a feast."""
     day = window[0] + (window[1] - window[0]) // 2
     return day, day
 
@@ -330,7 +331,12 @@ def _earlier(count: int, unit: str, today: date) -> date:
 
 def _relative(kind: str, today: date, *, ahead: bool) -> Window:
     monday = today - timedelta(days=today.weekday())
-    spans = dict(_periods(today, monday))
+    spans = {
+        "week": (monday, monday + timedelta(days=DAYS_OF_WEEK - 1)),
+        "month": _months(today.year, today.month, 1),
+        "quarter": _months(today.year, (today.month - 1) // 3 * 3 + 1, 3),
+        "year": _months(today.year, 1, 12),
+    }
     name, _, period = kind.rpartition("_")
     if period in spans:
         this = spans[period]
@@ -341,13 +347,6 @@ def _relative(kind: str, today: date, *, ahead: bool) -> Window:
         return window if beside == name else _beside(period, window, beside)  # `the week before last`
     day = today + timedelta(days=_DAYS_OFF[kind])
     return day, day
-
-
-def _periods(today: date, monday: date) -> Iterator[tuple[str, Window]]:
-    yield "week", (monday, monday + timedelta(days=DAYS_OF_WEEK - 1))
-    yield "month", _months(today.year, today.month, 1)
-    yield "quarter", _months(today.year, (today.month - 1) // 3 * 3 + 1, 3)
-    yield "year", _months(today.year, 1, 12)
 
 
 def _beside(period: str, window: Window, name: str) -> Window:

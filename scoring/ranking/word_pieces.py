@@ -16,8 +16,7 @@ from itertools import filterfalse
 
 import polars as pl
 
-from slowwave.scoring.ranking.words import as_indexed, is_unspaced, words
-from slowwave.scoring.wordlists import words as listed
+from slowwave.scoring.ranking.words import FUNCTION_ELSEWHERE, FUNCTION_WORDS, as_indexed, is_unspaced, words
 
 SIZE = 4
 """Length of a piece (letters)."""
@@ -28,10 +27,9 @@ MARK = "\u01c0"
 No stemmer or list of stop words knows a word with it, and no word of a text has it.
 """
 
-_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
-_ENGLISH = frozenset(listed("slowwave.scoring", "function"))
-_SIGNS_OF_ENGLISH = frozenset(word for word in _ENGLISH - _ELSEWHERE if len(word) > 1 and word.isascii())
-_SIGNS_ELSEWHERE = frozenset(word for word in _ELSEWHERE - _ENGLISH if word.isascii())
+_ENGLISH_ALONE = FUNCTION_WORDS - FUNCTION_ELSEWHERE
+_SIGNS_OF_ENGLISH = frozenset(word for word in _ENGLISH_ALONE if len(word) > 1 and word.isascii())
+_SIGNS_ELSEWHERE = frozenset(filter(str.isascii, FUNCTION_ELSEWHERE - FUNCTION_WORDS))
 _DOTLESS = str.maketrans("ı", "i")
 
 

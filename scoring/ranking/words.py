@@ -44,8 +44,9 @@ MAX_STEMS = 65_536
 
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
-_FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
-_FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
+FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
+FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
+"""Function words of other languages; some are English words, too."""
 ALIKE = 5
 """Letters at the beginning of two forms of a word (count)."""
 
@@ -177,7 +178,7 @@ class _ContentStems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= MAX_STEMS:
             self.clear()
-        own = self[word] = "" if word in _FUNCTION_WORDS else stem(word)
+        own = self[word] = "" if word in FUNCTION_WORDS else stem(word)
         return own
 
 
@@ -186,7 +187,7 @@ _CONTENT_STEMS = _ContentStems()
 
 def is_function_word(word: str) -> bool:
     """Whether a lower-case word is a function word."""
-    return word in _FUNCTION_WORDS
+    return word in FUNCTION_WORDS
 
 
 def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
@@ -208,7 +209,7 @@ def word_share(query: str, texts: Iterable[str]) -> float:
         texts: Texts of one memory: title, passages, tags.
     """
     every = {stem for stem in stems(query) if len(stem) > 1}  # "Lena's" leaves an s
-    asked = every.difference(_FUNCTION_ELSEWHERE) or every
+    asked = every.difference(FUNCTION_ELSEWHERE) or every
     if not asked or any(match["paired"] for match in _UNSPACED.finditer(query)):
         return 1.0
     found = frozenset[str]().union(*map(text_stems, texts))

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from slowwave.cli.app import app, required_settings
+from slowwave.cli.app import app, has_packages, required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.errors import SlowwaveError
 from slowwave.views.terminal import Output, err, prints_output, tell
 
 PORT = 8780
 INSTALL = "pip install '.[api,mcp]' in Slowwave's folder"
-_NEEDED = ("fastapi", "uvicorn", "mcp")
+NEEDED = ("fastapi", "uvicorn", "mcp")
 
 ApiPort = Annotated[
     int | None,
@@ -33,7 +33,7 @@ def api(
     Tokens (`slowwave mcp token`) grant access, each to one namespace.
     """
     settings = required_settings()
-    if not installed():
+    if not has_packages(*NEEDED):
         raise SlowwaveError(f"The HTTP API needs FastAPI, uvicorn and the MCP SDK: {INSTALL}")
     from slowwave.api.app import application
     from slowwave.home.workspace import Workspace
@@ -50,13 +50,6 @@ def api(
         err.print(message, markup=False, highlight=False)
         run_until_stopped(http_server, end)
     return Output()
-
-
-def installed() -> bool:
-    """Whether the API's dependencies are installed."""
-    from importlib.util import find_spec
-
-    return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def address(host: str, port: int) -> str:

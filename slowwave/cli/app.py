@@ -175,6 +175,13 @@ def opened(settings: Settings, namespace: str, principal: str = "command line") 
     return shared_memory(settings, namespace or settings.namespace, principal)
 
 
+def has_packages(*names: str) -> bool:
+    """Whether optional packages are installed."""
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in names)
+
+
 def reference(memory: Memory, kind: Kind, text: str) -> str:
     """Resolve `last`, an id prefix or an id to a whole id; see :mod:`slowwave.home.id_resolution`."""
     from slowwave.home.id_resolution import resolve_id

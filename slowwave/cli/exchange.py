@@ -203,9 +203,7 @@ def _import(
     from slowwave.evaluation.exchange.values import parse_day
 
     def is_memory(memories: Sequence[str]) -> Collection[str]:
-        scope = memory.tenant.mine("true")
-        rows = memory.store.read_by("memories", "memory_id", memories, columns=["memory_id"], also=scope)
-        return set(rows["memory_id"].to_list())
+        return set(memory.tenant.memories(memories, "memory_id")["memory_id"].to_list())
 
     options = LogImportOptions(
         namespace=memory.namespace,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, open_namespace, reference
+from slowwave.cli.app import Namespace, Why, app, open_namespace, reference
 from slowwave.cli.gate import gates
 from slowwave.views.learning_lists import OF, conditions, gate_state, nothing_taught, preview_rollback
 from slowwave.views.section import Section
-from slowwave.views.tables import rich_table
+from slowwave.views.tables import cell, rich_table
 from slowwave.views.terminal import Output, bars, err, out, prints_output, say, tell
 
 if TYPE_CHECKING:
@@ -28,15 +28,12 @@ learning = typer.Typer(
 app.add_typer(learning, name="learning")
 
 Who = Annotated[str, typer.Option(help="Name of the person who decides; it is recorded.")]
-Why = Annotated[str, typer.Option(help="Reason; it is recorded.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation.")]
 
 Kinds = Annotated[str, typer.Option("--kind", help="words (learned terms), keys (search keys) or both.")]
 OneKind = Annotated[str, typer.Option("--kind", help="words (learned terms) or keys (search keys).")]
 
-BOTH = "both"
 _SHOWN = 20  # memories listed by a rollback
-_COLOURS = {"open": "green", "waits": "yellow", "closed": "red", "insufficient": "yellow"}
 
 
 @gates.command("status")
@@ -99,9 +96,10 @@ def learning_approve(
                 effect = "learned terms apply" if gate.kind == "words" else "search keys apply"
                 _ask(f"Let {effect} in {memory.namespace} from today on, approved by {who}?")
             done[gate.kind] = memory.learning.approve(who=who, why=why, kind=gate.kind)
+    earlier = "; earlier proposals of search keys apply, too" if "keys" in done else ""
     message = (
         f"Approved by [bold]{escape(who)}[/]. Each nightly job applies what selections of its day "
-        f"teach{_also(done)}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
+        f"teach{earlier}. [dim]slowwave learning withdraw stops it; rollback deletes it.[/]"
     )
     return Output(_as_data(done, kind), "" if all(gate.open for gate in ready) else message)
 
@@ -121,10 +119,11 @@ def learning_withdraw(who: Who, why: Why = "", kind: Kinds = "both", namespace: 
                 refused = refused or error
     if refused is not None and not done:
         raise refused
+    alone = {"words": " of words", "keys": " of search keys"}[next(iter(done))] if len(done) == 1 else ""
     return Output(
         _as_data(done, kind),
         f"Withdrawn by [bold]{escape(who)}[/]. Searches ignore learned data from now on"
-        f"{_kind_suffix(done)}. [dim]slowwave learning rollback deletes it.[/]",
+        f"{alone}. [dim]slowwave learning rollback deletes it.[/]",
     )
 
 
@@ -229,22 +228,11 @@ def kinds_of(kind: str) -> Sequence[Kind]:
     return kinds
 
 
-def _kind_suffix(done: Mapping[Any, Any]) -> str:
-    """Return " of words" or " of search keys" for a single kind, else ""."""
-    names = {"words": " of words", "keys": " of search keys"}
-    return names[next(iter(done))] if len(done) == 1 else ""
-
-
-def _also(done: Mapping[Any, Any]) -> str:
-    """Return the note that earlier proposals of search keys apply, too."""
-    return "; earlier proposals of search keys apply, too" if "keys" in done else ""
-
-
 def _as_data(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - the data of each kind
     """Return JSON data of one kind, or of words with that of keys as `search_keys`."""
     from dataclasses import asdict
 
-    if kind != BOTH:
+    if kind != "both":
         return next(iter(done.values()))
     plain = {of: result if isinstance(result, dict) else asdict(result) for of, result in done.items()}
     keys = {"search_keys": plain["keys"]} if "keys" in plain else {}
@@ -254,13 +242,9 @@ def _as_data(done: Mapping[Any, Any], kind: str) -> Any:  # noqa: ANN401 - the d
 def _print_gate(decision: GateDecision) -> None:
     """Print the gate in a line, and its conditions as a table."""
     where = f"{OF[decision.kind]} in [bold]{escape(decision.namespace)}[/]"
-    out.print(f"{where} is {_state_text(decision)}", highlight=False)
-    out.print(rich_table(conditions(decision)))
-
-
-def _state_text(decision: GateDecision) -> str:
     mark, then = gate_state(decision)
-    return f"[{_COLOURS[mark.mark]}]{escape(mark.text)}[/]: {escape(then)}"
+    out.print(f"{where} is {cell(mark)}: {escape(then)}", highlight=False)
+    out.print(rich_table(conditions(decision)))
 
 
 def _print_rollback(previews: Sequence[TakenBack]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from slowwave.cli.app import Namespace, app, required_settings
+from slowwave.cli.app import Namespace, app, has_packages, required_settings
 from slowwave.common.addresses import host_and_port
 from slowwave.errors import SettingsError, SlowwaveError
 from slowwave.views.tables import print_table
@@ -206,7 +206,5 @@ def require_sdk() -> None:
     Raises:
         SlowwaveError: it is not installed.
     """
-    from importlib.util import find_spec
-
-    if find_spec("mcp") is None:
+    if not has_packages("mcp"):
         raise SlowwaveError("The MCP server needs the SDK: pip install '.[mcp]' in its folder")

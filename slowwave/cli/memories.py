@@ -1,7 +1,7 @@
 """Everyday commands: init, ingest, save, get, forget.
 
 Searches are in :mod:`slowwave.cli.search`; the save gate is in :mod:`slowwave.cli.gate`, its quarantine in
-:mod:`slowwave.cli.curation`.
+:mod:`slowwave.cli.quarantine`.
 """
 
 from __future__ import annotations

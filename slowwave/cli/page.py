@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from slowwave.cli.app import app, required_settings
+from slowwave.cli.app import app, has_packages, required_settings
 from slowwave.errors import SlowwaveError
 from slowwave.views.captured_console import NotHereError
 from slowwave.views.terminal import Output, err, out, prints_output, tell
 
 PORT = 8770
 PRINCIPAL = "page"
-_NEEDED = ("jinja2", "starlette", "uvicorn")
+NEEDED = ("jinja2", "starlette", "uvicorn")
 _HOST = "127.0.0.1"
 
 
@@ -38,15 +38,15 @@ def page(
     It prints a link that signs you in once, within ten minutes. If `slowwave up` runs, the link opens its
     page. Other people sign in with a token (`slowwave mcp token --rights person`).
     """
-    from slowwave.cli.shared_workspace import activate
+    from slowwave.cli.shared_workspace import current_pool
 
-    running = activate()
+    running = current_pool()
     if running is not None:
         if running.page_link is None or (host, port, principal, demo) != (_HOST, None, PRINCIPAL, False):
             raise NotHereError
         return _opens(running.page_link(), "The link opens the page once, within ten minutes.")
 
-    if not installed():
+    if not has_packages(*NEEDED):
         raise SlowwaveError(f"The page needs Starlette, Jinja2 and uvicorn: {INSTALL}")
     if demo:
         import os
@@ -71,13 +71,6 @@ def page(
 
 
 INSTALL = "pip install '.[page]' in Slowwave's folder"
-
-
-def installed() -> bool:
-    """Whether the page's dependencies are installed."""
-    from importlib.util import find_spec
-
-    return all(find_spec(name) is not None for name in _NEEDED)
 
 
 def _opens(link: str, hint: str) -> Output:

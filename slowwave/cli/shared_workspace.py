@@ -143,7 +143,7 @@ def shared_memory(settings: Settings, namespace: str, principal: str) -> Memory:
     return warm.memory(settings, namespace, principal)
 
 
-def activate() -> WorkspacePool | None:
+def current_pool() -> WorkspacePool | None:
     """Return the pool of the server that runs this command; None if standalone."""
     return _WARM.get()
 

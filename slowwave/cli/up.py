@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -17,8 +16,8 @@ import typer
 from rich.markup import escape
 
 from slowwave.cli import api as http
-from slowwave.cli.app import app, required_settings
-from slowwave.cli.page import INSTALL, PORT, PRINCIPAL, Port, installed
+from slowwave.cli.app import app, has_packages, required_settings
+from slowwave.cli.page import INSTALL, NEEDED, PORT, PRINCIPAL, Port
 from slowwave.common.addresses import host_and_port
 from slowwave.views.terminal import Output, err, is_data, out, prints_output, tell, warn
 
@@ -89,7 +88,7 @@ def up(
     from slowwave.ipc.pidfile import acquire
 
     settings = required_settings()
-    if not hasattr(socket, "AF_UNIX") or find_spec("fcntl") is None:
+    if not hasattr(socket, "AF_UNIX") or not has_packages("fcntl"):
         raise SlowwaveError("`slowwave up` needs Unix sockets, which this system does not have.")
     refuse_half_restored(settings.home)
     os.environ["SLOWWAVE_HOME"] = str(settings.home)  # fix the home for this process and its children
@@ -217,7 +216,7 @@ def _serve_assistants(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, port: int, night: _Night
 ) -> _Place:
     """Serve MCP over HTTP in a thread, if installed and a token exists."""
-    if find_spec("mcp") is None:
+    if not has_packages("mcp"):
         return _Place("", "not served: pip install '.[mcp]' in Slowwave's folder")
     from slowwave.serving.access import is_anybody
 
@@ -237,7 +236,7 @@ def _serve_api(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
     """Serve the HTTP API in a thread, if installed and a token exists."""
-    if not http.installed():
+    if not has_packages(*http.NEEDED):
         return _Place("", f"not served: {http.INSTALL}")
     from slowwave.serving.access import is_anybody
 
@@ -265,7 +264,7 @@ def _serve_page(
     settings: Settings, warm: WorkspacePool, parts: ExitStack, host: str, wanted: int | None, night: _Night
 ) -> _Place:
     """Serve the web page in a thread, if its dependencies are installed."""
-    if not installed():
+    if not has_packages(*NEEDED):
         return _Place("", f"not served: {INSTALL}")
     from slowwave.serving.server import listening
     from slowwave.web.serving import address, server
@@ -305,7 +304,7 @@ def _reserve_for_dagster(ports: _Ports, parts: ExitStack) -> int | None:
     Raises:
         SlowwaveError: the requested port is in use.
     """
-    if not ports.night or find_spec("dagster") is None:
+    if not ports.night or not has_packages("dagster"):
         return None
     from slowwave.serving.server import reserved
 

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from slowwave.store.tenancy import within
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
     from slowwave.home.workspace import Workspace
     from slowwave.journal import Journal
     from slowwave.store import Store
@@ -41,6 +45,11 @@ class Tenant:
     def mine(self, condition: str) -> str:
         """Return the condition, restricted to this namespace."""
         return within(self.namespace, condition)
+
+    def memories(self, memory_ids: Sequence[str], *columns: str, where: str = "true") -> pl.DataFrame:
+        """Return columns of this namespace's memories by id."""
+        also = self.mine(where)
+        return self.store.read_by("memories", "memory_id", memory_ids, columns=[*columns], also=also)
 
 
 @dataclass(frozen=True, slots=True)

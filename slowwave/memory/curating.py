@@ -170,10 +170,10 @@ class Memory(SearchingMemory):
 
         return erase(self._space, planned, principal=self.principal, why=why)
 
-    # -- the save gate ---------------------------------------------------------------------------
-
     to_erase = deprecated("Use Memory.plan_erasure.")(plan_erasure)
     erase_planned = deprecated("Use Memory.execute_erasure.")(execute_erasure)
+
+    # -- the save gate ---------------------------------------------------------------------------
 
     def gate_report(self, *, days: int) -> GateReport:
         """Report notes that the save gate refused, or would refuse if it enforced, by reason.
@@ -202,9 +202,9 @@ class Memory(SearchingMemory):
 
         return gate_preview(self._space, self.namespace, days=days, reason=reason, as_of=self._space.now())
 
-    # -- decisions -------------------------------------------------------------------------
-
     would_refuse = deprecated("Use Memory.gate_preview.")(gate_preview)
+
+    # -- decisions -------------------------------------------------------------------------
 
     def decisions(
         self, *, memory_id: str = "", outcome: str = "", waiting: bool = False, limit: int = 50

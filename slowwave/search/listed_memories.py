@@ -80,10 +80,11 @@ def asked_candidates(
         past: Whether the search is as of a past day, which lists nothing.
     """
     asking = _Asking(space, searcher, namespace, query, size, filters, moment, limit)
-    if not past and (asked := time_only(query, moment)):
+    today = moment.date()
+    if not past and (asked := time_only(query, today)):
         return asking.of_time(asked), asked
     found = asking.look(query, filters)
-    if not past and (asked := coming_only(query, moment)) and (coming := asking.of_coming(asked, found)):
+    if not past and (asked := coming_only(query, today)) and (coming := asking.of_coming(asked, found)):
         return coming, asked
     if not past and (labelled := asking.with_label(found) or asking.with_subject(found)):
         return labelled
@@ -222,7 +223,7 @@ class _Asking:
 
     def with_label(self, found: SearchCandidates) -> tuple[SearchCandidates, TimeWords] | None:
         """Return the memories with the label that is all that the query asks for."""
-        label = label_only(self.query, self.moment)
+        label = label_only(self.query, self.moment.date())
         if label is None or (not label.words and not label.plural and self.is_near(found)):
             return None
         is_certain = label.plural or (_is_type(label) and label.since is not None)
@@ -248,7 +249,7 @@ class _Asking:
         possible = possible_labels(self.query)
         if not possible or possible.isdisjoint(_labels_of(found)):
             return None
-        for asked, subject in labels_and_subjects(self.query, self.moment):
+        for asked, subject in labels_and_subjects(self.query, self.moment.date()):
             about = _about(found, asked, subject)
             if about and (_is_type(asked) or (asked.plural and not self.is_near(found))):
                 most = asked.most or self.limit

@@ -29,10 +29,7 @@ def apart(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
             first_pieces.append(Piece("".join(first_words[a:b]), own))
         if c < d:
             second_pieces.append(Piece("".join(second_words[c:d]), own))
-    first_pieces += (
-        [Piece("".join(first_words[MAX_COMPARED:]), own=False)] if first_words[MAX_COMPARED:] else []
-    )
-    second_pieces += (
-        [Piece("".join(second_words[MAX_COMPARED:]), own=False)] if second_words[MAX_COMPARED:] else []
-    )
+    for words, pieces in ((first_words, first_pieces), (second_words, second_pieces)):
+        if rest := "".join(words[MAX_COMPARED:]):
+            pieces.append(Piece(rest, own=False))
     return first_pieces, second_pieces

@@ -121,7 +121,7 @@ def feedback_report(
     first = last - (max(days, 1) - 1) * DAY
     ours = within(namespace)
     window = f"{ours} AND day >= '{first}' AND day <= '{last}'"
-    acts = _Acts.read(store, window)
+    acts, imports, searches_with_feedback = _acts(store, window)
     daily, by_memory = _usage(store, window)
     promotions = store.read("promotions", window).drop("promotion_id", "namespace")
     states = _states(space, namespace, as_of)
@@ -136,9 +136,9 @@ def feedback_report(
         searches=store.count("searches", window),
         searches_imported=store.count("searches", f"{window} AND imported_from <> ''"),
         abstained=store.count("searches", f"{window} AND abstained"),
-        searches_with_feedback=acts.searches,
-        acts=acts.daily,
-        imports=acts.origins,
+        searches_with_feedback=searches_with_feedback,
+        acts=acts,
+        imports=imports,
         verdicts=daily,
         rates=counts.rates(daily),
         rated=rated.height,
@@ -170,21 +170,14 @@ def unfolded(space: Workspace, namespace: str) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Acts:
-    """Feedback events of some days, and the number of their searches."""
+def _acts(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    """Count feedback events by day and by origin, and their searches.
 
-    daily: pl.DataFrame
-    origins: pl.DataFrame
-    searches: int
-
-    @classmethod
-    def read(cls, store: Store, window: str) -> _Acts:
-        """Count the rows of ``events`` that match; they are freed before the next table is read."""
-        columns = ["day", "tier", "verdict", "search_id", "imported_from"]
-        events = store.scan("events", window, columns=columns)
-        searches = events["search_id"].drop_nulls().n_unique()
-        return cls(counts.acts(events), counts.origins(events), searches)
+    The rows are freed before the next table is read.
+    """
+    columns = ["day", "tier", "verdict", "search_id", "imported_from"]
+    events = store.scan("events", window, columns=columns)
+    return counts.acts(events), counts.origins(events), events["search_id"].drop_nulls().n_unique()
 
 
 def _usage(store: Store, window: str) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -58,6 +58,12 @@ This is your long-term memory. It improves with use, if you report which results
 
 _TITLE = 60  # characters of the title of a result that is left out
 _AGAIN = " It was recorded before; it counts once."
+_NO_RESULTS = {
+    "filtered": "No memory matches these filters. Search without them.",
+    "time": "No memory is from that time. Ask for another time, or for a subject without a time.",
+    "given": "Use what you were given before. If you no longer have it, search again with repeat=true.",
+}
+_NOT_NEAR = "No memory is near enough to be an answer. Rephrase the question, or answer without the memory."
 
 
 def with_what_next(error: SlowwaveError, *, missing: str = "", protected: str = "") -> str:
@@ -129,26 +135,19 @@ def next_step(
         reads: whether the caller has read access only.
         calls: names of the calls.
     """
-    if nothing is not None and nothing.kind in NOTHING_THERE:
-        if reads:
-            return "This memory is empty."
-        return f"This memory is empty. Save what will matter later with {calls.save}."
-    if nothing is not None and nothing.kind == "filtered":
-        return "No memory matches these filters. Search without them."
-    if nothing is not None and nothing.kind == "time":
-        return "No memory is from that time. Ask for another time, or for a subject without a time."
-    if nothing is not None and nothing.kind == "given":
-        return "Use what you were given before. If you no longer have it, search again with repeat=true."
     if nothing is not None:
-        return (
-            "No memory is near enough to be an answer. Rephrase the question, or answer without the memory."
-        )
+        empty = nothing.kind in NOTHING_THERE
+        return _empty(reads=reads, calls=calls) if empty else _NO_RESULTS.get(nothing.kind, _NOT_NEAR)
     if reads:
         return (
             "Name the results that your answer relies on. You have read access only: this search is not "
             "recorded."
         )
     return calls.after_answering.format(search_id=search_id)
+
+
+def _empty(*, reads: bool, calls: Calls) -> str:
+    return "This memory is empty." + ("" if reads else f" Save what will matter later with {calls.save}.")
 
 
 def _result(result: FoundMemory) -> Iterable[str]:
@@ -237,10 +236,8 @@ def woken(packet: Packet, answer: Woken) -> str:
 
 def after_waking(packet: Packet, *, reads: bool = False, calls: Calls = TOOLS) -> str:
     """Return what to do with the packet; without write access it does not mention saving."""
-    if not packet.text and reads:
-        return "This memory is empty."
     if not packet.text:
-        return f"This memory is empty. Save what will matter later with {calls.save}."
+        return _empty(reads=reads, calls=calls)
     omitted = sum(section.left_out for section in packet.sections)
     more = f" {counted(omitted, 'memory is', 'memories are')} left out." if omitted else ""
     return f"Use {calls.search} for everything else.{more}"

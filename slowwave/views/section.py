@@ -89,12 +89,9 @@ class Table:
     @property
     def headings(self) -> list[Column]:
         """The columns, each with its kind."""
-        columns = [Column(column) if isinstance(column, str) else column for column in self.columns]
         return [
-            Column(column.name, "number")
-            if isinstance(self.columns[at], str) and self._numeric(at)
-            else column
-            for at, column in enumerate(columns)
+            Column(column, "number" if self._numeric(at) else "") if isinstance(column, str) else column
+            for at, column in enumerate(self.columns)
         ]
 
     @property

@@ -103,10 +103,8 @@ def rich_table(table: Table, *, boxed: bool = False) -> RichTable:
     cells = [[*map(cell, row), *short[len(row) :]] for row in table.rows]
     columns = [_fit(heading, [row[at] for row in cells], boxed) for at, heading in enumerate(table.headings)]
     widths = _widths(columns, room - 3 * len(columns) - 1) if boxed else None
-    if boxed and widths is None:
+    if widths is None:
         boxed, widths = False, _widths(columns, room - 2 * len(columns) + 2)
-    elif not boxed:
-        widths = _widths(columns, room - 2 * len(columns) + 2)
     if widths is None:
         names = [fit.column.name for fit in columns]
         drawn = _grid([list(zip(names, row, strict=True)) for row in cells])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -11,7 +12,7 @@ import polars as pl
 from slowwave.common.pluralize import counted
 from slowwave.evaluation.trend import Trend
 from slowwave.scoring.evaluation.comparison import TIE
-from slowwave.scoring.evaluation.trend import HIT, Course, short, signed
+from slowwave.scoring.evaluation.trend import HIT, short, signed
 from slowwave.scoring.evaluation.unused_baseline import ALL, RATED
 from slowwave.scoring.feedback.learned import USE
 from slowwave.scoring.measures import MRR, Measure
@@ -74,7 +75,8 @@ def never_used(trend: Trend) -> list[Part]:
     cells: list[list[object]] = [
         [
             _WITHOUT[row["kind"]], row["answers"], f"{row['questions']:,}", f"{row['changed']:,}",
-            f"{short(row['without'])} → {short(row['with'])}", _span(row),
+            f"{short(row['without'])} → {short(row['with'])}",
+            _change(row["difference"], row["low"], row["high"]),
         ]
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
@@ -146,9 +148,10 @@ def comparisons(trend: Trend) -> list[str]:
     return texts
 
 
-def _span(row: dict[str, Any]) -> object:
-    mark = "better" if row["low"] > 0 else "worse" if row["high"] < 0 else ""
-    return Mark(f"{signed(row['difference'])} ({signed(row['low'])} to {signed(row['high'])})", mark)
+def _change(difference: float, low: float, high: float) -> Mark:
+    """Return a difference with its interval."""
+    mark = "better" if low > 0 else "worse" if high < 0 else ""
+    return Mark(f"{signed(difference)} ({signed(low)} to {signed(high)})", mark)
 
 
 def _weeks(trend: Trend) -> list[pl.DataFrame]:
@@ -198,16 +201,10 @@ def plain(trend: Trend) -> dict[str, Any]:
     """Return JSON data of a trend."""
     return {
         "weeks": trend.weeks.drop("namespace").to_dicts(),
-        "course": [_figures(course) for course in trend.courses],
+        "course": [{"direction": course.direction, **asdict(course)} for course in trend.courses],
         "sentences": [*comparisons(trend), *sentences(trend)],
         "beside_never_used": trend.beside.drop("namespace").to_dicts(),
     }
-
-
-def _figures(course: Course) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {"direction": course.direction, **asdict(course)}
 
 
 def _paragraphs(trend: Trend) -> list[Part]:
@@ -229,7 +226,7 @@ def week_table(weeks: pl.DataFrame, width: int = ANY, most: int = ON_A_PAGE) -> 
         cells: list[object] = [Mark(f"{row['week']}", note="" if row["over"] else NOT_OVER)]
         cells += [f"{row['measured']:,} of {row['searches']:,}"] if middle else []
         cells += [f"{row['questions']:,}", *([_both(row, HIT)] if wide else []), _both(row, MRR)]
-        cells += [_difference(row, MRR), _changed(row)]
+        cells += [_difference(row), _changed(row)]
         cells += [_percent(row["changed_of_all"])] if wide else []
         cells += [_won(row)] if middle else []
         rows.append(cells)
@@ -242,14 +239,12 @@ def _both(row: dict[str, Any], measure: Measure) -> object:
     return Mark(TOO_FEW, "faint") if without is None else f"{short(without)} → {short(learned)}"
 
 
-def _difference(row: dict[str, Any], measure: Measure) -> object:
-    """Return the difference of a figure, with its interval."""
-    difference, low, high = (row[f"{measure.column}_{part}"] for part in ("difference", "low", "high"))
-    if difference is None:
+def _difference(row: dict[str, Any]) -> object:
+    """Return the difference of MRR@5, with its interval."""
+    figures = [row[f"{MRR.column}_{part}"] for part in ("difference", "low", "high")]
+    if figures[0] is None:
         return ""
-    mark = "better" if low > 0 else "worse" if high < 0 else ""
-    same = not (difference or low or high)
-    return Mark("the same" if same else f"{signed(difference)} ({signed(low)} to {signed(high)})", mark)
+    return _change(*figures) if any(figures) else Mark("the same")
 
 
 def _changed(row: dict[str, Any]) -> object:

@@ -76,11 +76,7 @@ def by_week(weeks: pl.DataFrame) -> bytes:
         _won(panels[1][1], places, rows)
         for axes in panels[1]:
             _dates(axes, places, rows)
-        for axes in panels.flat:
-            if not rows[-1]["over"]:
-                axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
-        is_use = any(row.get("kind") == USE for row in rows)
-        _explained(figure, panels[0][0], rows, UNUSED if is_use else LEARNED_NOTHING)
+        _explained(figure, places, rows)
 
     measured = any(row["measured"] for row in rows)
     return picture(TITLE, draw, HEIGHT * 1.75) if measured else nothing(TITLE, _NONE)
@@ -95,7 +91,6 @@ def beside_unused(weeks: pl.DataFrame) -> bytes:
     """
     rows = weeks.sort("week").tail(A_YEAR).to_dicts()
     places = _places(rows)
-    is_use = any(row.get("kind") == USE for row in rows)
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -103,9 +98,7 @@ def beside_unused(weeks: pl.DataFrame) -> bytes:
         axes.set_title("")
         axes.set_ylabel(f"{MRR} of the week's searches")
         _dates(axes, places, rows)
-        if not rows[-1]["over"]:
-            axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
-        _explained(figure, axes, rows, UNUSED if is_use else LEARNED_NOTHING, UNUSED_STATES)
+        _explained(figure, places, rows, UNUSED_STATES)
 
     measured = any(row[MRR.column] is not None for row in rows)
     return picture(UNUSED_TITLE, draw, HEIGHT * 1.2) if measured else nothing(UNUSED_TITLE, _NONE)
@@ -221,15 +214,14 @@ def _dates(axes: Axes, places: Sequence[int], rows: Rows) -> None:
 
 
 def _explained(
-    figure: Figure, axes: Axes, rows: Rows, without: str,
-    names: Mapping[str, str] = MappingProxyType({}),
-) -> None:  # fmt: skip
-    """Draw the legend of the marks in use.
+    figure: Figure, places: Sequence[int], rows: Rows, names: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Draw the legend of the marks in use, and shade an unfinished week.
 
     Args:
-        without: name of the line without learned data.
         names: other names of the states of a week.
     """
+    without = UNUSED if any(row.get("kind") == USE for row in rows) else LEARNED_NOTHING
     marks: list[tuple[str, dict[str, Any]]] = [(without, {"color": GREY, "linewidth": 4})]
     measured = [row for row in rows if row[FIGURES[0].column] is not None]
     states = {_state(row) for row in measured}
@@ -243,7 +235,9 @@ def _explained(
         marks.append((f"under {LEAST_QUESTIONS} questions", few))
     if not rows[-1]["over"]:
         marks.append(("not over", {"color": GRID, "linewidth": 7}))
-    handles = [axes.plot([], [], **how)[0] for _, how in marks]
+        for axes in figure.axes:
+            axes.axvspan(places[-1] - 0.5, places[-1] + 0.5, color=GRID, alpha=0.5, linewidth=0, zorder=0)
+    handles = [figure.axes[0].plot([], [], **how)[0] for _, how in marks]
     figure.legend(
         handles, [name for name, _ in marks], loc="outside lower left", ncols=len(marks), fontsize=8
     )

@@ -189,10 +189,8 @@ def _as_far_as_possible(
 
 def _of_files(memory: Memory, memory_ids: Sequence[str]) -> int:
     """Return how many memories come from files of a vault."""
-    rows = memory.store.read_by(
-        "memories", "memory_id", memory_ids, columns=["origin"], also=memory.tenant.mine("true")
-    )
-    return int(rows["origin"].fill_null("").ne("").sum())
+    origins = memory.tenant.memories(memory_ids, "origin")["origin"]
+    return int(origins.fill_null("").ne("").sum())
 
 
 def _unchanged_text(action: str, count: int, files: int) -> str:
@@ -255,18 +253,12 @@ def _release(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
 def _existing(memory: Memory, names: Sequence[str]) -> set[str]:
     """Return the memories that have a stored text, by memory or quarantine ids."""
     memory_ids = [name.partition(":")[0] for name in names]
-    rows = memory.store.read_by(
-        "memories", "memory_id", memory_ids, columns=["memory_id"], also=memory.tenant.mine("true")
-    )
-    return set(rows["memory_id"])
+    return set(memory.tenant.memories(memory_ids, "memory_id")["memory_id"])
 
 
 def _withdraw(memory: Memory, memory_ids: Sequence[str], _: str) -> list[str]:
     """Forget memories whose last event is their release; leave out the others."""
-    rows = memory.store.read_by(
-        "memories", "memory_id", memory_ids, columns=["memory_id", "revision"],
-        also=memory.tenant.mine("status = 'live'"),
-    )  # fmt: skip
+    rows = memory.tenant.memories(memory_ids, "memory_id", "revision", where="status = 'live'")
     refused = memory.store.read_by(
         "quarantine", "memory_id", memory_ids, columns=["quarantine_id"], also=memory.tenant.mine("true")
     )

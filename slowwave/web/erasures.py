@@ -40,18 +40,9 @@ def erase(request: PageRequest) -> Redirect:
 
 def _mark(request: PageRequest, planned: Any) -> str:  # noqa: ANN401 - upkeep.erasure.Plan
     """Return a digest of the planned memories and their revisions."""
-    rows = request.memory.store.read_by(
-        "memories", "memory_id", [planned_memory.memory_id for planned_memory in planned.memories],
-        columns=["memory_id", "revision"], also=request.memory.tenant.mine("true"),
-    )  # fmt: skip
-    revisions = dict(rows.iter_rows())
-    return ids.digest(
-        "erase",
-        *(
-            f"{planned_memory.memory_id} {revisions.get(planned_memory.memory_id)}"
-            for planned_memory in planned.memories
-        ),
-    )
+    names = [planned_memory.memory_id for planned_memory in planned.memories]
+    revisions = dict(request.memory.tenant.memories(names, "memory_id", "revision").iter_rows())
+    return ids.digest("erase", *(f"{name} {revisions.get(name)}" for name in names))
 
 
 WAYS: Final = (

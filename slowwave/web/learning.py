@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -67,23 +68,19 @@ def about_to_approve(request: PageRequest) -> ShownPage:
 
 def approve(request: PageRequest) -> Redirect:
     """Approve a kind of learning."""
-    kind = _named(request)
-    request.memory.learning.approve(
-        who=request.form.get("who", ""), why=request.form.get("why", "").strip(), kind=kind
-    )
-    return Redirect("/learning", f"{learning_lists.OF[kind]}: approved by {request.form['who'].strip()}.")
+    return _decide(request, request.memory.learning.approve, "approved")
 
 
 def withdraw(request: PageRequest) -> Redirect:
     """Withdraw an approval."""
-    kind = _named(request)
-    request.memory.learning.withdraw(
-        who=request.form.get("who", ""), why=request.form.get("why", "").strip(), kind=kind
-    )
-    message = "Searches ignore it from now on. Nothing was deleted."
-    return Redirect(
-        "/learning", f"{learning_lists.OF[kind]}: withdrawn by {request.form['who'].strip()}. {message}"
-    )
+    then = " Searches ignore it from now on. Nothing was deleted."
+    return _decide(request, request.memory.learning.withdraw, "withdrawn", then)
+
+
+def _decide(request: PageRequest, decide: Callable[..., object], done: str, then: str = "") -> Redirect:
+    kind, who = _named(request), request.form.get("who", "")
+    decide(who=who, why=request.form.get("why", "").strip(), kind=kind)
+    return Redirect("/learning", f"{learning_lists.OF[kind]}: {done} by {who.strip()}.{then}")
 
 
 def about_to_roll_back(request: PageRequest) -> ShownPage:

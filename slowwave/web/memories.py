@@ -183,13 +183,7 @@ def _links(
         if event["other"] and event["other"] not in linked
     }
     names = sorted({name for _, name in links})
-    titles = tenant.store.read_by(
-        "memories",
-        "memory_id",
-        names,
-        columns=["memory_id", "title", "sensitivity", "status"],
-        also=tenant.mine("true"),
-    )
+    titles = tenant.memories(names, "memory_id", "title", "sensitivity", "status")
     if not request.person:
         titles = titles.filter(assistant_rows())
     titles_by_id = dict(redact(titles, ~open_rows(), "title").select("memory_id", "title").iter_rows())

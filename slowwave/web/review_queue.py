@@ -243,11 +243,7 @@ def _savers(request: PageRequest, rows: Sequence[dict[str, Any]]) -> dict[str, s
 
 def _closed(request: PageRequest, memory_ids: Collection[str]) -> set[str]:
     """Return the memories that are secret now, whatever they were at the decision."""
-    tenant = request.memory.tenant
-    rows = tenant.store.read_by(
-        "memories", "memory_id", sorted(memory_ids), columns=["memory_id", "sensitivity"],
-        also=tenant.mine("true"),
-    )  # fmt: skip
+    rows = request.memory.tenant.memories(sorted(memory_ids), "memory_id", "sensitivity")
     return set(rows.filter(~open_rows())["memory_id"])
 
 
@@ -268,14 +264,11 @@ class Content(NamedTuple):
 
 def _texts(request: PageRequest, memory_ids: Collection[str]) -> dict[str, Content]:
     """Return titles and texts of memories, except secret ones."""
-    tenant = request.memory.tenant
-    rows = tenant.store.read_by(
-        "memories", "memory_id", sorted(set(memory_ids)),
-        columns=["memory_id", "title", "content", "sensitivity"], also=tenant.mine("true"),
-    ).filter(open_rows())  # fmt: skip
+    columns = ("memory_id", "title", "content")
+    rows = request.memory.tenant.memories(sorted(set(memory_ids)), *columns, "sensitivity")
     return {
         name: Content(title or "", (text or "")[:CHARACTERS])
-        for name, title, text in rows.select("memory_id", "title", "content").iter_rows()
+        for name, title, text in rows.filter(open_rows()).select(columns).iter_rows()
     }
 
 

@@ -159,13 +159,14 @@ def test_blocks_do_not_change_what_is_drawn(monkeypatch):
         (([[1, 2]], [[1, 2]]), {}, r"shape \(1, 2\)"),
         (([1], [1]), {"margin": -0.1}, "margin = -0.1"),
         (([1], [1]), {"margin": np.nan}, "margin = nan"),
-        (([1], [1]), {"level": 1.0}, "level = 1.0"),
         (([1], [1]), {"n_draws": 0}, "n_draws = 0"),
     ],
 )
 def test_what_cannot_be_compared_is_named(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         compare(*arguments, **{"margin": 0.0, **options})
+    with pytest.raises(ValueError, match=r"level = 1\.0"):
+        mean_interval([1], level=1.0)
 
 
 def settled_by(difference, deviation, n=100, margin=0.02, **more):

@@ -280,6 +280,15 @@ def test_fields_of_a_question_are_logged_and_read_to_the_last_digit():
         assert again["score"].to_list() == [row.score for row in ranking.results]
 
 
+def test_a_search_that_found_an_identifier_never_abstains_in_a_replay_either():
+    """Its strength is above that of a trigger phrase."""
+    found = build(near(a=0.1, b=0.1), triggers={"a": ("F-2026/091", 5.0)})
+    batch = Batch.of_frame(frame([(found, NOW, 9)]))
+    policy = replace(PLAIN, abstention_floor=0.5, fit_floor=0.5)
+    assert not rank(found, policy, as_of=NOW, limit=9).abstained
+    assert abstentions(batch, [Variant("v", policy)]).rows() == [(0, "v", 1.0, False)]
+
+
 def test_a_search_of_before_there_were_questions_has_none():
     """Its states do not name the fields at all; another one of the same batch does."""
     old = build(near(a=0.5), states={"a": MemoryState(0.9, 5, votes(1))})
@@ -351,7 +360,5 @@ def test_what_cannot_be_replayed_is_named():
         replay(batch, [], depth=-1)
     with pytest.raises(ValueError, match="smell: unknown channel"):
         batch.columns.without({"ratings", "smell"})
-    with pytest.raises(ValueError, match="smell: unknown channel"):
-        Variant("v", PLAIN, frozenset({"smell"}))
     with pytest.raises(ValueError, match="smell: unknown channel"):
         batch.columns.without({"smell"})

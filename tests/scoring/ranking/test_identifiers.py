@@ -153,6 +153,10 @@ def test_an_identifier_is_told_by_its_shape(question, expected):
         "Where do I use std::vector?",
         "Are there 3 Bilder from 10/24?",
         "Is vitamin E 400 in it?",
+        "Did it cost $48210?",
+        "Is the screen 1920x1080?",
+        "Are there 1,234,567 rows?",
+        "Is it at 10:30?",
     ],
 )
 def test_dates_times_amounts_and_words_are_none(question):

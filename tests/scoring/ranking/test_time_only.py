@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -16,8 +16,8 @@ from slowwave.scoring.ranking.time_only import (
     time_only,
 )
 
-FRIDAY = datetime(2026, 3, 13, 9, tzinfo=UTC)
-TODAY, YESTERDAY, MONDAY = date(2026, 3, 13), date(2026, 3, 12), date(2026, 3, 9)
+FRIDAY = TODAY = date(2026, 3, 13)
+YESTERDAY, MONDAY = date(2026, 3, 12), date(2026, 3, 9)
 LAST_WEEK = (date(2026, 3, 2), date(2026, 3, 8))
 FEBRUARY = (date(2026, 2, 1), date(2026, 2, 28))
 
@@ -149,7 +149,7 @@ def test_a_number_beside_an_order_is_how_many_notes_are_asked_for(question, most
 
 
 def test_on_a_monday_since_monday_is_the_week_before():
-    asked = time_only("what's new since Monday?", datetime(2026, 3, 9, tzinfo=UTC))
+    asked = time_only("what's new since Monday?", MONDAY)
     assert (asked.since, asked.until) == (date(2026, 3, 2), MONDAY)
 
 
