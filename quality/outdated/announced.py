@@ -140,7 +140,7 @@ def _first_word(note: ShortText) -> str:
 def _has_other_subject(
     question: AskedWords, old: ShortSentence, new: ShortSentence, known: Set[str], said: Set[str]
 ) -> bool:
-    """Whether a newer note has another subject than is asked for, or than the older one has.
+    """Whether a newer note has another subject than the question or the older note.
 
     Phones are not laptops. Who does something may be another one.
     """

@@ -201,7 +201,7 @@ def _item(row: dict[str, Any]) -> Item:
 
 
 def _needs_day(text: str, day: date) -> bool:
-    """Whether a text says a time by its own day (*last night*), or that something has changed."""
+    """Whether a text says a time by its own day (*last night*), or a change."""
     return announces(text) or dates_in(text, day) != dates_in(text)
 
 
