@@ -13,6 +13,7 @@ from slowwave.quality.outdated.change_words import (
     GENERIC,
     ORDINALS,
     TABLES,
+    content_key,
     covered,
     is_turned,
 )
@@ -133,7 +134,11 @@ def _is_event(note: ShortText) -> bool:
 
 def _first_word(note: ShortText) -> str:
     """Return the first word of a note in lower case; empty without one."""
-    words = note.sentences[0].text.casefold().split(maxsplit=1) if note.sentences else []
+    return _first_of(note.sentences[0]) if note.sentences else ""
+
+
+def _first_of(sentence: ShortSentence) -> str:
+    words = sentence.text.casefold().split(maxsplit=1)
     return words[0].strip(",;:.!") if words else ""
 
 
@@ -147,7 +152,9 @@ def _has_other_subject(
     if not new.subject - covered(new.subject, known) - _NO_QUALIFIERS:
         return False
     lost = old.subject - covered(old.subject, said)
-    is_other = bool(question.keys) and question.asks != "name" and bool(lost - _NO_QUALIFIERS)
+    # With an article the new subject may be who changed it: "the landlord raised the rent".
+    is_named = content_key(_first_of(new)) in new.subject
+    is_other = is_named and bool(question.keys) and question.asks != "name" and bool(lost - _NO_QUALIFIERS)
     return is_other or bool(lost & question.keys) or (old.says_i and not new.of_speaker)
 
 

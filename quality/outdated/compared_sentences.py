@@ -25,7 +25,9 @@ _FEW = 4  # content words of a statement whose subject a name alone says
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
 _AT_A_TIME = re.compile(
-    r"\b(?:at|until|till|from|to|on|by|um|bis|ab|à|jusqu'à|dès|las|hasta|desde|às|até|alle) \d", re.IGNORECASE
+    r"\b(?:at|until|till|from|to|on|by|about|around|after|before|since|um|bis|ab|gegen|vor|nach|seit"
+    r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
+    re.IGNORECASE,
 )
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 MEASURES: Final = frozenset(map(content_key, UNITS))

@@ -37,6 +37,8 @@ _SIGNS = ".,;:!?()\"'"
 _LISTED = re.compile(
     r"\W*(?:which|what) (?:[\w-]+ )?([\w-]+[^\Wsui]s)\b(?! (?:is|does|was|has)\b)", re.IGNORECASE
 )
+_WHO = re.compile(r"\A\W*(?:who|wer|qui|quién|quem|chi)\b(.*)", re.IGNORECASE | re.DOTALL)
+_ARTICLE = 2  # most letters of an article, as in "la" (count)
 _IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
 _CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -103,6 +105,7 @@ class Question:
         months: Months that it names as a time (*bezahlen im Dezember*), which are no subject.
         is_own: Whether it is what a statement answers, so that no name is asked for.
         listed: Key of what it asks to list: "servers" in "which servers run Ubuntu".
+        behind_who: Keys of all words behind *who*, in their order.
     """
 
     keys: frozenset[str]
@@ -116,6 +119,7 @@ class Question:
     months: frozenset[str] = frozenset()
     is_own: bool = False
     listed: frozenset[str] = _NONE
+    behind_who: tuple[str, ...] = ()
 
     @property
     def subject(self) -> frozenset[str]:
@@ -213,7 +217,7 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
         before, after = asked_keys(older), asked_keys(newer) | units
         return bool(units) and not question.counted.isdisjoint(before) and question.counted.isdisjoint(after)
     if question.asked.asks == "name":
-        if not _may_say_who(older, newer):
+        if not _may_say_who(question, older, newer):
             return True
         names, have_values = names_in(older) - question.keys, map(_has_number_or_day, (older, newer))
         is_same = names <= asked_keys(newer) and names_in(newer) <= asked_keys(older)
@@ -221,18 +225,37 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
     return False
 
 
-def _may_say_who(older: str, newer: str) -> bool:
+def _may_say_who(question: Question, older: str, newer: str) -> bool:
     """Whether a newer text may name somebody else, or end what holds."""
     sentences = read(newer).sentences
-    if _IS.search(newer) or any(
-        one.is_negated or one.former or one.of_kin or one.says_i for one in sentences
-    ):
+    asked = question.keys | question.asked.keys
+    if asked and _IS.search(newer) and asked == covered(asked, asked_keys(newer)):
+        return True
+    if any(one.is_negated or one.former or one.of_kin or one.says_i for one in sentences):
         return True
     known = names_in(older) | asked_keys(older)
     names = frozenset[str]().union(*(one.names - one.placed for one in sentences)) | frozenset(
         key for one in sentences for key in asked_keys(one.text.split(maxsplit=1)[0]) if one.text[0].isupper()
     )
-    return bool(names - covered(names, known))
+    return bool(names - covered(names, known)) or _says_who(question.behind_who, older, newer)
+
+
+def _says_who(asked: tuple[str, ...], older: str, newer: str) -> bool:
+    """Whether a newer text says of another one what is asked: *the library hosts the club now*."""
+    known = set(_in_order(older))
+    for sentence in read(newer).sentences if asked else ():
+        said = _in_order(sentence.text)
+        for at in range(1, len(said) - len(asked) + 1):
+            is_other = any(key not in known and len(key) > _ARTICLE for key in said[:at])
+            if is_other and said[at : at + len(asked)] == asked:
+                return True
+    return False
+
+
+def _in_order(text: str) -> tuple[str, ...]:
+    """Return the keys of all words but those of change, in their order."""
+    words = (word for word in _WORD.findall(text.casefold()) if word not in TABLES["now"])
+    return tuple(word_key(word) or word for word in words)
 
 
 def _words(text: str) -> set[str]:
@@ -276,6 +299,7 @@ def _question(text: str) -> Question:
         names=names_in(plain),
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
         listed=listed,
+        behind_who=_in_order(found[1]) if (found := _WHO.match(plain)) else (),
     )
 
 

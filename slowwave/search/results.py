@@ -13,6 +13,7 @@ from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.identifiers import sentence
+from slowwave.scoring.ranking.names import lacks_a_name, proper_names
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.scoring.ranking.time_words import without_expression
@@ -229,8 +230,7 @@ def present(
 ) -> tuple[Result, ...]:
     """Return the memories of a ranking as results.
 
-    They have a flag if they are only near the identifiers of the question. The fit of a memory with few words
-    of the question is at most fair, unless it has a phrase of it or was found by learning (rule 3.9).
+    They have a flag if they are only near the identifiers of the question.
 
     Args:
         ranking: Ranking of the candidates.
@@ -253,7 +253,7 @@ def present(
 
 
 def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Result:
-    """Return a result that is at most fair without most words of the query.
+    """Return a result that is at most fair without most words and all names of the query (rule 3.9).
 
     One with a whole phrase, or found by learning, needs none.
     """
@@ -263,8 +263,9 @@ def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Re
         return result
     asked = without_expression(without_asking(query), candidates.time_words)
     labels = (*result.headings, *result.tags, result.title, result.source, candidates.aliases.get(memory, ""))
-    share = word_share(asked, (*labels, *(passage.text for passage in result.passages)))
-    return result if share >= LEAST_OF_WORDS else replace(result, fit="fair")
+    texts = (*labels, *(passage.text for passage in result.passages))
+    is_about = word_share(asked, texts) >= LEAST_OF_WORDS and not lacks_a_name(proper_names(query), texts)
+    return result if is_about else replace(result, fit="fair")
 
 
 def _with_updates(
