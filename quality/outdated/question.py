@@ -234,7 +234,7 @@ def _may_say_who(question: Question, older: str, newer: str) -> bool:
     if any(one.is_negated or one.former or one.of_kin or one.says_i for one in sentences):
         return True
     known = names_in(older) | asked_keys(older)
-    names = frozenset[str]().union(*(one.names - one.placed for one in sentences)) | frozenset(
+    names = frozenset[str]().union(*(names_in(one.text) - one.placed for one in sentences)) | frozenset(
         key for one in sentences for key in asked_keys(one.text.split(maxsplit=1)[0]) if one.text[0].isupper()
     )
     return bool(names - covered(names, known)) or _says_who(question.behind_who, older, newer)
