@@ -77,12 +77,23 @@ def dates_in(text: str, saved: date | None = None) -> tuple[Window, ...]:
     return (*_dates(_beside_figures(text), saved), *relative)
 
 
-def _relative_days(text: str, saved: date) -> Iterator[Window]:
+def depends_on_its_day(text: str, saved: date) -> bool:
+    """Whether a text has a date without a year, or a day relative to its own (`last night`).
+
+    A weekday alone does not count: most come back each week.
+    """
+    plain = _beside_figures(text)
+    relative = _relative_days(text, saved, weekdays=False)
+    return any(True for _ in relative) or list(_dates(plain, saved)) != list(_dates(plain, None))
+
+
+def _relative_days(text: str, saved: date, *, weekdays: bool = True) -> Iterator[Window]:
     folded = text.casefold()
     words = frozenset(folded.translate(_SEPARATORS).split())  # faster than `words_of`, for whole texts
     for forms in text_forms():
         for kind, match in forms.relative_days(folded, words):
-            yield from _days_of(kind, match, folded, forms.language, saved)
+            if weekdays or kind != "weekday":
+                yield from _days_of(kind, match, folded, forms.language, saved)
 
 
 def _days_of(kind: str, match: re.Match[str], text: str, language: Language, saved: date) -> Iterator[Window]:

@@ -22,7 +22,7 @@ from slowwave.quality.gate import has_faults
 from slowwave.quality.outdated.cues import announces
 from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.duplicates import duplicates
-from slowwave.scoring.ranking.text_times import dates_in
+from slowwave.scoring.ranking.text_times import depends_on_its_day
 from slowwave.scoring.ranking.wakeup import (
     SECTIONS,
     Item,
@@ -202,7 +202,7 @@ def _item(row: dict[str, Any]) -> Item:
 
 def _needs_day(text: str, day: date) -> bool:
     """Whether a text says a time by its own day (*last night*), or a change."""
-    return announces(text) or dates_in(text, day) != dates_in(text)
+    return announces(text) or depends_on_its_day(text, day)
 
 
 def _text_beside(title: str, content: str) -> str:

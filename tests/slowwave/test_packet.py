@@ -445,6 +445,7 @@ def test_the_packet_has_the_newest_value_alone(memory):
         ("The support desk is now open until seven.", True),  # a change
         ("The support desk answers calls until seven on each working day.", False),
         ("The contract of the roofer ends on 31 March 2027.", False),
+        ("The support desk answers no calls on Friday afternoons.", False),  # each week
     ],
 )
 def test_a_text_that_needs_the_day_of_its_note_has_it(memory, text, is_dated):

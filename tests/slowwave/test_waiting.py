@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from admission_helpers import assert_same, everything, whole
+from past_chunks import memories_as_of
 from reconsolidation_helpers import (
     BATTERY,
     CHANGED,
@@ -21,7 +22,6 @@ from reconsolidation_helpers import (
 from slowwave.errors import NotFoundError, SlowwaveError
 from slowwave.lifecycle.reconcile import reconcile
 from slowwave.memory import Memory
-from slowwave.search.time_travel import _memories
 
 KINDS = ("merge", "supersede", "duplicate", "draft")
 
@@ -159,7 +159,7 @@ def test_tables_made_again_from_the_acts_are_the_same(guarded, open_memory, tmp_
         guarded.undo(done["decision_id"])
     wanted = said(guarded)
     space = guarded._space
-    past = _memories(space, "ada", datetime.now(UTC).date())
+    past = memories_as_of(space, "ada", datetime.now(UTC).date())
     now = guarded.store.read("memories", "status <> 'merged'", columns=["memory_id", "revision", "tags"])
     columns = now.columns
     assert sorted(past.select(columns).rows()) == sorted(now.rows())
