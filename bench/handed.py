@@ -13,8 +13,8 @@ of ten beside the cut one.
 no result. ``all``: no cut. ``top 1``: the first result. ``floor``: every result whose best cosine exceeds
 the fixed floor that fits these data best, so in-sample. ``shipped``: as the memory ships.
 
-``how often a fit is right`` counts the results of each fit that are relevant, as shipped and ``by its fit
-alone``, whatever words of the question they have (rule 3.9).
+``how often a fit is right`` counts the results of each fit that are relevant, as shipped and ``by fit and
+names``, whatever words of the question they have (rule 3.9).
 
 The last table needs no folder: the notes of `updates.py`, a home each, get their own questions and those of
 the others. ``found`` is the share of own questions that return one of their two notes. ``silent`` is the
@@ -225,7 +225,7 @@ def compare(
                     fits.update(("shipped", one.fit, one.source in relevant) for one in found)
             with patch.object(presented, "LEAST_OF_WORDS", 0.0):
                 found = spaces[space_of(query)].search(query["text"], limit=LIMIT, log=False).results
-            fits.update(("by its fit alone", one.fit, one.source in relevant) for one in found)
+            fits.update(("by fit and names", one.fit, one.source in relevant) for one in found)
     whole, shipped = (float(np.mean(recalls[name])) for name in ("whole", "shipped"))
     row = {
         "set": folder.name, "queries": len(queries), "recall@10 whole": round(whole, 4),
@@ -234,7 +234,7 @@ def compare(
         "results": round(results / max(len(queries), 1), 2),
     }  # fmt: skip
     right = []
-    for how in ("by its fit alone", "shipped"):
+    for how in ("by fit and names", "shipped"):
         for fit in ("strong", "fair", "weak"):
             hits, n = fits[how, fit, True], fits[how, fit, True] + fits[how, fit, False]
             share = round(hits / n, 3) if n else None

@@ -35,8 +35,10 @@ _PLAN_FOR = re.compile(
 """Asks what is going to happen, not about a plan: the plan for Saturday."""
 _SIGNS = ".,;:!?()\"'"
 _LISTED = re.compile(
-    r"\W*(?:which|what) (?:[\w-]+ )?([\w-]+[^\Wsui]s)\b(?! (?:is|does|was|has)\b)", re.IGNORECASE
+    r"\W*(?:which|what) (?:[\w-]+ )?((?-i:[a-z])[\w-]+[^\Wsui]s)\b(?! (?:is|does|was|has)\b) ?([^\W\d_]*)",
+    re.IGNORECASE,
 )
+"""What a question lists, and the word behind it: a verb, as in "which servers run Ubuntu"."""
 _WHO = re.compile(r"\A\W*(?:who|wer|qui|quién|quem|chi)\b(.*)", re.IGNORECASE | re.DOTALL)
 _ARTICLE = 2  # most letters of an article, as in "la" (count)
 _IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
@@ -104,7 +106,7 @@ class Question:
         names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
         months: Months that it names as a time (*bezahlen im Dezember*), which are no subject.
         is_own: Whether it is what a statement answers, so that no name is asked for.
-        listed: Key of what it asks to list: "servers" in "which servers run Ubuntu".
+        listed: Keys of what it asks to list, and of the verb behind it: "servers run".
         behind_who: Keys of all words behind *who*, in their order.
     """
 
@@ -285,9 +287,9 @@ def _question(text: str) -> Question:
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
-    listed = asked_keys(found[1]) if (found := _LISTED.match(plain)) else _NONE
+    noun, verb = found.groups() if (found := _LISTED.match(plain)) else ("", "")
     asked = asked_words(undated)
-    asked = replace(asked, keys=asked.keys - listed)
+    asked = replace(asked, keys=asked.keys - asked_keys(noun))
     return Question(
         keys=asked_keys(undated) or asked_keys(plain),
         units=_units(plain.casefold().split()),
@@ -298,7 +300,7 @@ def _question(text: str) -> Question:
         asked=asked,
         names=names_in(plain),
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
-        listed=listed,
+        listed=asked_keys(f"{noun} {verb}"),
         behind_who=_in_order(found[1]) if (found := _WHO.match(plain)) else (),
     )
 
