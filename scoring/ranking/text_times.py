@@ -78,7 +78,7 @@ def dates_in(text: str, saved: date | None = None) -> tuple[Window, ...]:
 
 
 def depends_on_its_day(text: str, saved: date) -> bool:
-    """Whether a text has a date without a year, or a day relative to its own (`last night`).
+    """Whether a text has a date without a year, or one like `last night`.
 
     A weekday alone does not count: most come back each week.
     """

@@ -253,9 +253,9 @@ def present(
 
 
 def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Result:
-    """Return a result that is at most fair without most words and all names of the query (rule 3.9).
+    """Return a result that is at most fair without most of the query.
 
-    One with a whole phrase, or found by learning, needs none.
+    It needs most of its words and all names (rule 3.9). One with a whole phrase, or found by learning, needs none.
     """
     candidates, memory = retrieved.candidates, result.memory_id
     known = (candidates.triggers, retrieved.learned, retrieved.led, retrieved.rated)
