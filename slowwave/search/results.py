@@ -255,7 +255,7 @@ def present(
 def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Result:
     """Return a result that is at most fair without most of the query.
 
-    It needs most of its words and all names (rule 3.9). One with a whole phrase, or found by learning, needs none.
+    It needs most words and all names (rule 3.9); one with a whole phrase, or found by learning, needs none.
     """
     candidates, memory = retrieved.candidates, result.memory_id
     known = (candidates.triggers, retrieved.learned, retrieved.led, retrieved.rated)
