@@ -39,6 +39,13 @@ def test_results_below_the_share_of_the_best_fit_are_not_returned(cosines, expec
     assert returned(build(near(**cosines)), PLAIN) == sorted(cosines)
 
 
+def test_a_memory_with_all_words_of_the_query_is_never_weak():
+    found = replace(build(near(a=0.9, b=0.2, c=0.2)), coverage=np.array([0.0, 1.0, 0.75]))
+    assert returned(found) == ["a", "b"]
+    nothing = replace(build(near(a=0.9, b=0.0)), coverage=np.array([0.0, 1.0]))
+    assert returned(nothing) == ["a"]  # without any fit it is no result
+
+
 def test_weak_results_are_named_apart_from_those_beyond_the_limit():
     found = build(near(a=0.9, b=0.8, c=0.2))
     assert left_out(found, limit=1) == [("b", "limit"), ("c", "weak")]
