@@ -39,8 +39,8 @@ from _data import labelled, lines, space_of
 from _report import UnusableError, bench, existing_folder, options, positive, reports
 
 import slowwave
+from slowwave.scoring.ranking import names
 from slowwave.search import Result
-from slowwave.search import results as presented
 from slowwave.tuning import opened
 from slowwave.views.terminal import bars
 
@@ -223,7 +223,7 @@ def compare(
                 results += len(found) if name == "shipped" else 0
                 if name == "shipped":
                     fits.update(("shipped", one.fit, one.source in relevant) for one in found)
-            with patch.object(presented, "LEAST_OF_WORDS", 0.0):
+            with patch.object(names, "LEAST_OF_WORDS", 0.0):
                 found = spaces[space_of(query)].search(query["text"], limit=LIMIT, log=False).results
             fits.update(("by fit and names", one.fit, one.source in relevant) for one in found)
     whole, shipped = (float(np.mean(recalls[name])) for name in ("whole", "shipped"))

@@ -1,22 +1,26 @@
-"""Proper names in a question: Lena, Lisbon, Dagster.
+"""Words and proper names of a question that a strong result needs (rule 3.9).
 
-An embedding places the birthday of Lena beside that of Omar. A result without a name of the question is
-likely about somebody else, so its fit is not called strong (rule 3.9).
+An embedding places the birthday of Lena beside that of Omar. A result without a name of the question, or with
+few of its words, is likely about something else.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.time_languages import LANGUAGES, languages_known, words_of
-from slowwave.scoring.ranking.words import is_function_word, stem, text_stems
+from slowwave.scoring.ranking.time_words import without_expression
+from slowwave.scoring.ranking.words import is_function_word, stem, text_stems, word_share
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _OWNER = re.compile(r"['’]s?$")
 _BEGINS = re.compile(r"(?:^|[.?!:\n])[\W_]*$")
 _SHORTEST = 3
+LEAST_OF_WORDS = 0.6
+"""Minimum share of the words of a question that a strong result has."""
 _TITLES = frozenset({"frau", "herr", "herrn", "familie", "doktor", "dr"})
 """German words before a name; all nouns have a capital there."""
 
@@ -50,6 +54,18 @@ def proper_names(question: str) -> frozenset[str]:
         if len(name) >= _SHORTEST and not name.isupper():
             names.add(name.casefold())
     return frozenset(names).difference(_TITLES, *(language.keys for language in languages_known()))
+
+
+def has_most(question: str, time: str, texts: Sequence[str]) -> bool:
+    """Whether texts have all proper names and most words of a question.
+
+    Args:
+        question: Text of the query.
+        time: Its words for a time, which do not count, nor does a beginning that only asks.
+        texts: Texts of one memory: title, passages, tags, source.
+    """
+    asked = without_expression(without_asking(question), time)
+    return word_share(asked, texts) >= LEAST_OF_WORDS and not lacks_a_name(proper_names(question), texts)
 
 
 def _is_german(question: str) -> bool:

@@ -11,13 +11,10 @@ import pyarrow as pa
 
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
-from slowwave.scoring.ranking.asking import without_asking
 from slowwave.scoring.ranking.identifiers import sentence
-from slowwave.scoring.ranking.names import lacks_a_name, proper_names
+from slowwave.scoring.ranking.names import has_most
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
-from slowwave.scoring.ranking.time_words import without_expression
-from slowwave.scoring.ranking.words import word_share
 from slowwave.search.empty_results import NoResultsReason
 from slowwave.search.searcher import SearchCandidates
 from slowwave.search.stored_pairs import ComparedPassage, contradictions
@@ -27,8 +24,6 @@ _RETURNED = (
     "chunk_id", "title", "text", "source", "headings", "status", "memory_type", "importance_tier", "tags",
     "created_at", "updated_at", "sensitivity", "chunk_count",
 )  # fmt: skip
-LEAST_OF_WORDS = 0.6
-"""Minimum share of the words of a question that a strong result has."""
 ONLY_NEAR = "only_near"
 """Flag of a result of a question none of whose identifiers a memory mentions."""
 
@@ -246,9 +241,9 @@ def present(
     labels = teams or [""] * len(ranking.results)
     flags = (ONLY_NEAR,) if retrieved.identifiers.all_unknown else ()
     results = tuple(
-        _result(memory, rows, team, flags) for memory, team in zip(ranking.results, labels, strict=True)
+        _at_most_fair(_result(memory, rows, team, flags), query, retrieved)
+        for memory, team in zip(ranking.results, labels, strict=True)
     )
-    results = tuple(_at_most_fair(one, query, retrieved) if query else one for one in results)
     return _with_contradictions(_with_updates(results, ranking, retrieved), rows, ranking, retrieved)
 
 
@@ -258,14 +253,14 @@ def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Re
     It needs most words and all names (rule 3.9); one with a whole phrase, or found by learning, needs none.
     """
     candidates, memory = retrieved.candidates, result.memory_id
-    known = (candidates.triggers, retrieved.learned, retrieved.led, retrieved.rated)
-    if result.fit != "strong" or any(memory in one for one in known):
+    _, said = candidates.triggers.get(memory, ("", 0.0))
+    taught = (retrieved.learned, retrieved.led, retrieved.rated)
+    is_known = not query or said >= 1.0 or any(memory in one for one in taught)
+    if result.fit != "strong" or is_known:
         return result
-    asked = without_expression(without_asking(query), candidates.time_words)
     labels = (*result.headings, *result.tags, result.title, result.source, candidates.aliases.get(memory, ""))
     texts = (*labels, *(passage.text for passage in result.passages))
-    is_about = word_share(asked, texts) >= LEAST_OF_WORDS and not lacks_a_name(proper_names(query), texts)
-    return result if is_about else replace(result, fit="fair")
+    return result if has_most(query, candidates.time_words, texts) else replace(result, fit="fair")
 
 
 def _with_updates(
