@@ -16,6 +16,7 @@ from slowwave.quality.outdated.short_sentences import read, sentence_of
 from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import numbers_in
+from slowwave.scoring.ranking.asking import without_asking
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
@@ -38,7 +39,7 @@ _LISTED = re.compile(
     r"\W*(?:which|what) (?:[\w-]+ )?((?-i:[a-z])[\w-]+[^\Wsui]s)\b(?! (?:is|does|was|has)\b) ?([^\W\d_]*)",
     re.IGNORECASE,
 )
-"""What a question lists, and the word behind it: a verb, as in "which servers run Ubuntu"."""
+"""Noun of a list that is asked for, and the verb behind it: "which servers run Ubuntu"."""
 _WHO = re.compile(r"\A\W*(?:who|wer|qui|quién|quem|chi)\b(.*)", re.IGNORECASE | re.DOTALL)
 _ARTICLE = 2  # most letters of an article, as in "la" (count)
 _IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
@@ -77,11 +78,6 @@ _PAST = re.compile(
 )
 _ADVICE = re.compile(
     r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b|\A\W*(?:have|has|am|why|how)\b",
-    re.IGNORECASE,
-)
-_POLITE = re.compile(
-    r"\A\W*(?:(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me,? (?:again )?"
-    r"|do you (?:know|remember) )",
     re.IGNORECASE,
 )
 _STOP: Final = frozenset({
@@ -246,10 +242,10 @@ def _says_who(asked: tuple[str, ...], older: str, newer: str) -> bool:
     """Whether a newer text says of another one what is asked: *the library hosts the club now*."""
     known = set(_in_order(older))
     for sentence in read(newer).sentences if asked else ():
-        said = _in_order(sentence.text)
-        for at in range(1, len(said) - len(asked) + 1):
-            is_other = any(key not in known and len(key) > _ARTICLE for key in said[:at])
-            if is_other and said[at : at + len(asked)] == asked:
+        keys = _in_order(sentence.text)
+        for at in range(1, len(keys) - len(asked) + 1):
+            is_other = any(key not in known and len(key) > _ARTICLE for key in keys[:at])
+            if is_other and keys[at : at + len(asked)] == asked:
                 return True
     return False
 
@@ -281,7 +277,7 @@ def names_in(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1_024)
 def _question(text: str) -> Question:
     text = _without_value(text)
-    plain = _POLITE.sub("", text, count=1)
+    plain = without_asking(text)
     undated = _IN_TIME.sub(" ", plain)  # bezahlen im Dezember: the month is no subject
     undated = _PLAN_FOR.sub(" ", undated)
     many = _MANY.search(plain)

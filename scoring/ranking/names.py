@@ -56,7 +56,7 @@ def proper_names(question: str) -> frozenset[str]:
     return frozenset(names).difference(_TITLES, *(language.keys for language in languages_known()))
 
 
-def has_most(question: str, time: str, texts: Sequence[str]) -> bool:
+def covers_question(question: str, time: str, texts: Sequence[str]) -> bool:
     """Whether texts have all proper names and most words of a question.
 
     Args:

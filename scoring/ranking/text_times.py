@@ -84,7 +84,7 @@ def depends_on_its_day(text: str, saved: date) -> bool:
     """
     plain = _beside_figures(text)
     relative = _relative_days(text, saved, weekdays=False)
-    return any(True for _ in relative) or list(_dates(plain, saved)) != list(_dates(plain, None))
+    return next(relative, None) is not None or list(_dates(plain, saved)) != list(_dates(plain, None))
 
 
 def _relative_days(text: str, saved: date, *, weekdays: bool = True) -> Iterator[Window]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.scoring.ranking import Candidates, Contribution, RankedMemory, Ranking, RankingPolicy
 from slowwave.scoring.ranking.identifiers import sentence
-from slowwave.scoring.ranking.names import has_most
+from slowwave.scoring.ranking.names import covers_question
 from slowwave.scoring.ranking.results import positions
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.search.empty_results import NoResultsReason
@@ -253,14 +253,14 @@ def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Re
     It needs most words and all names (rule 3.9); one with a whole phrase, or found by learning, needs none.
     """
     candidates, memory = retrieved.candidates, result.memory_id
-    _, said = candidates.triggers.get(memory, ("", 0.0))
+    _, strength = candidates.triggers.get(memory, ("", 0.0))
     taught = (retrieved.learned, retrieved.led, retrieved.rated)
-    is_known = not query or said >= 1.0 or any(memory in one for one in taught)
+    is_known = not query or strength >= 1.0 or any(memory in one for one in taught)
     if result.fit != "strong" or is_known:
         return result
     labels = (*result.headings, *result.tags, result.title, result.source, candidates.aliases.get(memory, ""))
     texts = (*labels, *(passage.text for passage in result.passages))
-    return result if has_most(query, candidates.time_words, texts) else replace(result, fit="fair")
+    return result if covers_question(query, candidates.time_words, texts) else replace(result, fit="fair")
 
 
 def _with_updates(
