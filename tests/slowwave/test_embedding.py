@@ -12,7 +12,7 @@ from slowwave.embedding.bundled import verify_bundled
 from slowwave.embedding.catalogue import catalogue_model
 from slowwave.embedding.onnx_model import MODEL_FILES
 from slowwave.embedding.registry import RegistryEmbedder
-from slowwave.embedding.static import unchanged_logging
+from slowwave.embedding.static import TokenMeans, _loaded, unchanged_logging
 from slowwave.errors import ModelError
 from slowwave.memory import Memory
 from slowwave.settings import EmbeddingSettings, load
@@ -70,6 +70,20 @@ def test_a_text_with_nothing_to_embed_gets_zeros(embedder):
     assert np.linalg.norm(vectors[1]) == pytest.approx(1, abs=1e-5)
     assert embedder.embed_query("  ").tolist() == [0.0] * embedder.dimension
     assert embedder.embed_documents([]).shape == (0, embedder.dimension)
+
+
+def test_means_of_token_vectors_are_those_of_the_library():
+    odd = [
+        "two  spaces ",
+        " a\n\nb\n",
+        "<s> and </s>, <unk>",
+        "\u2581 as\u2581written",
+        "w" * 99,
+        "\t\r\x00",
+        "a" * 9_000,
+    ]
+    model, texts = _loaded(), [*TEXTS, *odd, *TEXTS]
+    assert np.array_equal(TokenMeans(model).embed(texts), model.embed(texts))
 
 
 def test_progress_counts_every_text_once(embedder):
