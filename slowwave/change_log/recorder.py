@@ -102,6 +102,9 @@ def backfill_existing(store: Store, journal: Journal, *, first: bool = False) ->
     for name, spec in store.specs.items():
         if not spec.recorded:
             continue
+        if first and store.is_new and name != "meta":  # nothing was written into it without a record
+            entries.append(_entry(name, TableChange(whole=True, rows=0, columns={})))
+            continue
         rows = store.read(name, columns=list(schema_of(spec)))
         if name == "meta" or rows.is_empty():
             heads, whole = rows, rows.clear()

@@ -94,6 +94,9 @@ class Store(TableReader):
         ModelError: The database belongs to another embedding model.
     """
 
+    is_new = False
+    """Whether this object created the tables, as empty ones."""
+
     recorder: Records | None = None
     """Writes each change to the journal before it is made; None for a store opened without a home."""
 
@@ -127,7 +130,8 @@ class Store(TableReader):
     def _identify(self, model: str, dimension: int, create: bool) -> Identity:
         self.specs = table_specs(dimension)
         stored, version = None, None
-        if "meta" in self.db.list_tables().tables:
+        self.is_new = "meta" not in self.db.list_tables().tables
+        if not self.is_new:
             with suppress(ValueError):  # another process is creating the table
                 stored, version = self._stored_facts()
         elif not create:
@@ -156,8 +160,8 @@ class Store(TableReader):
     def _create(self, model: str, dimension: int) -> None:
         for spec in table_specs(dimension).values():
             self.create_table(spec)
-        self.put_meta("embedding", {"model": model, "dimension": dimension, "tables": {}}, keep=True)
-        self.put_meta("schema", {"version": SCHEMA_VERSION}, keep=True)
+        identity = {"model": model, "dimension": dimension, "tables": {}}
+        self.put_metas({"embedding": identity, "schema": {"version": SCHEMA_VERSION}}, keep=True)
 
     def create_table(self, spec: TableSpec, name: str | None = None) -> None:
         """Create an empty table with its text indexes; do nothing if it exists."""

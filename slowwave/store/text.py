@@ -100,8 +100,8 @@ def create_full_text_indexes(table: Any, spec: TableSpec, *, again: bool = False
 
     Existing ones are kept, unless `again` recreates them.
     """
-    missing = set(spec.full_text) - (set() if again else full_text_columns(table))
-    for column in sorted(missing):
+    existing: set[str] = set() if again or not spec.full_text else full_text_columns(table)
+    for column in sorted(set(spec.full_text) - existing):
         _create_full_text_index(table, column, again=again)
 
 
