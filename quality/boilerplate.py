@@ -134,4 +134,4 @@ def _is_unfilled(line: str) -> bool:
     if _BLANK.fullmatch(line):
         return True
     rest = _SLOT.sub(" ", line)
-    return rest != line and all(word in _AROUND for word in _WORD.findall(rest.casefold()))
+    return rest != line and all(word[0] in _AROUND for word in _WORD.finditer(rest.casefold()))

@@ -136,9 +136,9 @@ def _applicable(note: Mapping[str, Any], density: float) -> tuple[float | None, 
     title = (note["title"] or "").strip()
     if is_from_first_words(title, content):
         title = ""
-    titled, triggers, _, anchors, metadata, _ = _parts(note, density)
     return (
-        titled if title else None, triggers or None, None, anchors or None, metadata or None, density,
+        _title(title) if title else None, _steps(_triggers(note)) or None, None,
+        _steps(_anchors(note)) or None, _metadata(note) or None, density,
         states_something(content, title="" if not title or is_generic_title(title) else title),
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ def _parts(note: Mapping[str, Any], density: float) -> tuple[float, ...]:
         _title((note["title"] or "").strip()),
         _steps(_triggers(note)),
         _length(len(content.strip())),
-        _steps(_anchors(content) + len(set(note["links"] or ()) - {None})),
+        _steps(_anchors(note)),
         _metadata(note),
         density,
     )
@@ -187,10 +187,12 @@ def _triggers(note: Mapping[str, Any]) -> int:
     return len(every - {""})
 
 
-def _anchors(content: str) -> int:
+def _anchors(note: Mapping[str, Any]) -> int:
+    content = note["content"] or ""
     prose = _FENCE.sub("", content) if "```" in content or "~~~" in content else content
     headings = len(_HEADING.findall(f"\n{prose}")) if "#" in prose else 0
-    return headings + (len(_ANCHOR.findall(prose)) if "{#" in prose or "<a" in prose.lower() else 0)
+    anchors = len(_ANCHOR.findall(prose)) if "{#" in prose or "<a" in prose.lower() else 0
+    return headings + anchors + len(set(note["links"] or ()) - {None})
 
 
 def _metadata(note: Mapping[str, Any]) -> float:

@@ -26,6 +26,9 @@ _DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 _LETTER_DIGIT = re.compile(r"(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])")
 
 
+_DIGIT = re.compile(r"\d")
+
+
 _LOG_MARK = re.compile(
     r"\d{4}[-/.]\d\d[-/.]\d\d[T _]+\d\d:\d\d|\d\d?[/.]\w{2,3}[/.]\d{2,4}[: ]\d\d:\d\d|\d\d:\d\d:\d\d"
     r"|\b1\d{9}\b|\blevel\"?[=:]"
@@ -107,8 +110,9 @@ def prose_of(text: str, kinds: Kinds) -> float:
 
 def _is_log_line(line: str) -> bool:
     head = line[:60]
-    # The first check is only for speed: every mark has one of these.
-    marked = (":" in head or "=" in head or "1" in head) and _LOG_MARK.search(head)
+    # The first checks are only for speed: every mark has one of each.
+    may_be = (":" in head or "=" in head or "1" in head) and ("level" in head or _DIGIT.search(head))
+    marked = may_be and _LOG_MARK.search(head)
     return bool(marked or _LOG_START.match(head))
 
 

@@ -32,12 +32,14 @@ SPELLED = (  # of Unicode's line breaking class SA: Thai, Lao, Burmese, Khmer, T
     "\U00011700-\U0001174f"
 )
 _UNSPACED = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)")
+_UNSPACED_CHARACTER = re.compile(f"[{PAIRED}{SPELLED}]")
+"""What `_UNSPACED` begins with; a search for a single class takes an eighth of the time."""
 _PIECE = {"paired": 2, "spelled": 3}  # characters
 
-_ASCII_WORDS = {
-    code: chr(code).lower() if chr(code).isalnum() or chr(code) == "_" else " " for code in range(128)
-}
-"""Lower case, with a space for each character outside words: a fifth of the time of a regular expression."""
+_ASCII_WORDS = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() or chr(code) == "_" else ord(" ") for code in range(128)
+) + bytes(128)
+"""Lower case, with a space for each character outside words: of bytes, much faster than of characters."""
 
 MAX_STEMS = 65_536
 """Maximum words with a cached stem (count)."""
@@ -56,8 +58,9 @@ def words(text: str) -> tuple[str, ...]:
 
     Vowel signs are part of a word.
     """
-    if text.isascii() or (text := text.replace("…", " ")).isascii():  # titles of first words end in one
-        return tuple(text.translate(_ASCII_WORDS).split())
+    # Titles of first words end in the first of these, and the second is between headings.
+    if text.isascii() or (text := text.replace("…", " ").replace("›", " ")).isascii():
+        return tuple(text.encode().translate(_ASCII_WORDS).decode().split())
     plain = unicodedata.normalize("NFKC", text).casefold()
     return tuple(_WORD.findall(plain) if plain.isascii() else plain.translate(_APART).split())
 
@@ -94,11 +97,11 @@ def as_indexed(text: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word has a character of a script without spaces."""
-    return _UNSPACED.search(word) is not None
+    return _UNSPACED_CHARACTER.search(word) is not None
 
 
 def _in_pieces(text: str, *, shorter: bool) -> str:
-    if text.isascii() or not _UNSPACED.search(text):
+    if text.isascii() or not _UNSPACED_CHARACTER.search(text):
         return text
     return _UNSPACED.sub(lambda match: f" {' '.join(_pieces(match, shorter=shorter))} ", text)
 

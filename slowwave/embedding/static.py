@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import re
+from array import array
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -21,8 +21,8 @@ from slowwave.settings import EmbeddingSettings
 _NAME = "wordllama-256"
 _BATCH = MODELS[_NAME].texts_per_call or 1
 _SPACE = "\u2581"  # as the tokeniser writes it
-_PIECE = re.compile(f"{_SPACE}+[^{_SPACE}\n]*|[^{_SPACE}\n]+|\n")
-"""Parts of a text that no token of the model goes beyond: spaces begin a token, a line break is one."""
+_CUT = "\0"
+"""Mark where no token of the model goes on: before spaces, which begin a token, and around line breaks."""
 
 
 @contextmanager
@@ -57,9 +57,10 @@ class TokenMeans:
         """Read the tokeniser and the token vectors of a model."""
         self._tokenizer, self._vectors = model.tokenizer, model.embedding
         self._special = [token.content for token in model.tokenizer.get_added_tokens_decoder().values()]
+        self._special.append(_CUT)
         tokenize = model.tokenizer.model.tokenize
         self._ids_of = RememberedWords(
-            lambda piece: np.array([token.id for token in tokenize(piece)], np.int32).tobytes()
+            lambda piece: array("i", [token.id for token in tokenize(piece)]).tobytes()
         ).__getitem__
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -74,7 +75,8 @@ class TokenMeans:
     def _ids(self, text: str) -> npt.NDArray[np.int32]:
         if any(map(text.__contains__, self._special)):
             return np.array(self._tokenizer.encode(text, add_special_tokens=False).ids, np.int32)
-        pieces = _PIECE.findall(_SPACE + text.replace(" ", _SPACE))
+        cut = f" {text}".replace(" ", _SPACE).replace(_SPACE, _CUT + _SPACE).replace(_SPACE + _CUT, _SPACE)
+        pieces = cut.replace("\n", f"{_CUT}\n{_CUT}").split(_CUT)
         return np.frombuffer(b"".join(map(self._ids_of, pieces)), np.int32)
 
 

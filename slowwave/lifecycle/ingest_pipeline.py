@@ -90,20 +90,18 @@ def cut_columns(notes: Iterable[Sequence[Any]], chunker: Chunker, model: str) ->
         notes: namespace, memory_id, revision, title, content and context of each.
         model: Embedding model that the hashes are for.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in _CUT_SCHEMA}
-    add = [column.append for column in columns.values()]
+    rows: list[tuple[Any, ...]] = []
     for namespace, memory, revision, title, content, context in notes:
         pieces = chunker.split(content)
         for piece in pieces:
             text = indexed_text(title, piece.headings, piece.text)
-            values = (
+            rows.append((
                 ids.chunk_id(memory, piece.ordinal), memory, namespace, revision, piece.ordinal, len(pieces),
                 piece.start, piece.end, piece.headings, piece.text, found_by(text, context),
                 ids.embedding_hash(model, text), text,
-            )  # fmt: skip
-            for append, value in zip(add, values, strict=True):
-                append(value)
-    return columns
+            ))  # fmt: skip
+    columns = zip(*rows, strict=True) if rows else ((),) * len(_CUT_SCHEMA)
+    return {name: list(column) for name, column in zip(_CUT_SCHEMA, columns, strict=True)}
 
 
 def cut_frame(columns: Mapping[str, Any]) -> pl.DataFrame:

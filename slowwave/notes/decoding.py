@@ -176,5 +176,6 @@ def content_hash(content: str) -> str:
     number of blank lines in a row, and white space around the whole. Case counts.
     """
     lines = normal_breaks(unicodedata.normalize("NFC", content)).split("\n")
-    text = _BLANK_LINES.sub("\n\n", "\n".join([line.rstrip() for line in lines])).strip()
+    text = "\n".join([line.rstrip() for line in lines])
+    text = (_BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text).strip()
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

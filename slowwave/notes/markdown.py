@@ -59,6 +59,8 @@ def outline(content: str) -> Outline:
     """
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
+    if not any(map(content.__contains__, ("#", "```", "~~~"))):
+        return Outline(headings, fences)
     fence = ""
     opened = 0
     # With a line break in front every line starts alike, and the scan can skip from break to break.
