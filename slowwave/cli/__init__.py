@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import sys
 from collections.abc import Iterator
@@ -65,7 +64,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for letters that a terminal cannot show
-    atexit.register(gc.freeze)  # saves the last collection at exit: 0.4 s
     with exits_on_error(), _rare_garbage_collection():
         without_plugins_of_pydantic()
         _load_plugins()
@@ -82,6 +80,7 @@ def _rare_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # else the next allocation, and the exit, collect all that the command imported
         gc.set_threshold(*before)
 
 

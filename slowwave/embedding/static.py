@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from slowwave.common.slim_imports import when_used
 from slowwave.embedding.base import MODELS, Progress, Vectors, in_batches
 from slowwave.embedding.language_coverage import coverage
 from slowwave.quality.density.remembered import RememberedWords
@@ -40,7 +41,7 @@ def unchanged_logging() -> Iterator[None]:
 @cache
 def _loaded() -> Any:  # noqa: ANN401 - wordllama inference object
     """Load the model; all homes of a process share it."""
-    with unchanged_logging():
+    with unchanged_logging(), when_used("requests"):  # only for downloads
         import wordllama
 
     folder = Path(wordllama.__file__).parent
