@@ -7,6 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS, MONTHS, SCALES, UNITS
+from slowwave.scoring.lazy_pattern import lazy_pattern
 
 
 def _marks() -> str:
@@ -32,7 +33,7 @@ def _marks() -> str:
 
 
 _MARK = _marks()
-_CLUSTER = re.compile(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
+_CLUSTER = lazy_pattern(f".[{_MARK}]+|[\u1100-\u11ff]+|[^\\x00-\\x7f]", re.DOTALL)
 _TYPOGRAPHY = str.maketrans(
     {
         **dict.fromkeys("‘’‚‛′＇ʼ´", "'"),
@@ -103,10 +104,10 @@ _PLAIN = rf"""
     (?![\s,;()"'\#\[\]{{}}])(?:
       (?P<plain>(?<![\w.+/\\~:-])(?!(?:{_SPECIAL})\b)[a-z]+(?=[\s,;)!?"]|\.\s|\Z))
     | """
-TOKEN = re.compile(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
-PIECE = re.compile(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
-LIST_NUMBER = re.compile(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
-PASSIVE = re.compile(
+TOKEN = lazy_pattern(_PLAIN + _DATES + _PATH + _REST + ")", re.VERBOSE | re.IGNORECASE)
+PIECE = lazy_pattern(_DATES + _REST, re.VERBOSE | re.IGNORECASE)
+LIST_NUMBER = lazy_pattern(r"(?m)^[ \t>]*\d{1,3}[.)](?=[ \t])")
+PASSIVE = lazy_pattern(
     r"\b(?:is|are|was|were|be|been|being)\s+(?:being\s+)?(?:\w+ly\s+)?(?!\w+ing\b)\w+\s+(?:\w+\s+){0,8}?by\b",
     re.IGNORECASE,
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from slowwave.scoring.lazy_pattern import lazy_pattern
+
 UNIT_WORDS: Final = (
     r"(?:%|‰|°|[$€£¥₹]|usd|eur|gbp|chf|million|billion|thousand|mio|mrd|seconds?|minutes?|hours?|days?|weeks?|"
     r"months?|years?|dollars?|euros?|pounds?|cents?|percent|prozent|people|persons?|times|miles?|meters?|"
@@ -26,9 +28,9 @@ _COSTS: Final = (
 )
 MAX_YEAR: Final = 2_100
 YEAR: Final = r"(?:1[5-9]\d\d|20[0-3]\d|2050|2100)"
-IS_YEAR: Final = re.compile(r"19\d\d|20[0-3]\d")
-UNIT: Final = re.compile(rf"{UNITS}(?!\w)|\s?[个個件人条條名円元年月日天次つ枚台回張张份通]", re.IGNORECASE)
-AMOUNTS: Final = re.compile(
+IS_YEAR: Final = lazy_pattern(r"19\d\d|20[0-3]\d")
+UNIT: Final = lazy_pattern(rf"{UNITS}(?!\w)|\s?[个個件人条條名円元年月日天次つ枚台回張张份通]", re.IGNORECASE)
+AMOUNTS: Final = lazy_pattern(
     r"\S+://\S+|\S+@\S+"  # addresses
     r"|[$€£¥₹]\s?\d[\d.,]*\w*"
     r"|(?<!\w)(?:gmt|utc)\s?[+-]\d{1,2}(?::\d\d)?(?!\w)"

@@ -55,11 +55,12 @@ class TextForms:
         for kind in KINDS:
             if kind in _STATED:
                 forms += [form for form in language.listed(kind) if kind not in DATED or "{year}" in form]
+        forms = [form for form in forms if form not in language.listed("year")]
         for marker, kinds in (("on", ("date",)), ("in", ("month", "year"))):
             ways = [way for way in language.listed(marker) if not way.endswith("}") or way[0] != "{"]
-            named = [form for kind in kinds for form in language.listed(kind)]
+            # A form that says a time alone needs no word before it.
+            named = [form for kind in kinds for form in language.listed(kind) if form not in forms]
             forms += [way.replace("{time}", form) for way in ways for form in named]
-        forms = [form for form in forms if form not in language.listed("year")]
         pattern = GROUP.sub("(?:", language.source_of(f"(?:{'|'.join(forms)})"))
         return re.compile(pattern), language.words_needed(forms)
 

@@ -45,8 +45,6 @@ def _time_words(question: str, today: date) -> TimeWords | None:
     words = words_of(text)
     languages = languages_of(text, words)
     for language in languages:
-        if not language.may_name(text, words):
-            continue
         if asked := window_asked(text, language, today, day_first=languages[0].name != "en"):
             return asked
     for language in languages:
@@ -119,6 +117,8 @@ def window_asked(
         alone: As of `window_words`.
         coming: Whether the question looks ahead unless it has a word for the past.
     """
+    if not language.may_name(text, words_of(text)):
+        return None
     ahead, past, present = language.tenses
     is_past = past.search(text) is not None
     is_ahead = not is_past and (coming or ahead.search(text) is not None)
