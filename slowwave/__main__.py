@@ -17,8 +17,10 @@ def main() -> None:
     code = ask(sys.argv[1:])
     if code is not None:
         raise SystemExit(code)
-    from slowwave.cli import main as cold
+    from slowwave.common.slim_imports import uncollected
 
+    with uncollected():
+        from slowwave.cli import main as cold
     cold()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,6 +65,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for letters that a terminal cannot show
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # else NumPy's threads wait busily for 0.05 s
     with exits_on_error(), _rare_garbage_collection():
         without_plugins_of_pydantic()
         _load_plugins()

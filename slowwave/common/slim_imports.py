@@ -59,6 +59,7 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # else the next allocation collects all that was imported
         if collecting:
             gc.enable()
 
