@@ -19,10 +19,8 @@ Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 Turn = tuple[int, str, str]
 A_PERSON_DECIDES = "a person has to decide"
 
-# Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late,
-# a person undid or accepted it.
+# Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late.
 CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
-UNDONE_BY_HAND, ACCEPTED = "undo", "accepted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,15 @@ Each feedback event is one journal entry. The nightly job (:mod:`slowwave.journa
 package loads nothing else.
 """
 
-from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, UsageVerdict
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slowwave.scoring.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from slowwave.feedback.model import Concluded, FeedbackError, MemoryStats, Observed, Rated, UsageVerdict
 
 __all__ = ["Concluded", "FeedbackError", "MemoryStats", "Observed", "Rated", "UsageVerdict"]
+
+__getattr__ = lazy_exports(__name__, {"model": " ".join(__all__)})

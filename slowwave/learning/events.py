@@ -22,7 +22,6 @@ from slowwave.journal.kinds.learning import (
     payload_of_decision,
     why_and_detail,
 )
-from slowwave.quality.learning_gate import Approval
 from slowwave.scoring.feedback.learned import (
     KEYS,
     KINDS,
@@ -37,6 +36,7 @@ from slowwave.scoring.feedback.learned import (
 
 if TYPE_CHECKING:
     from slowwave.journal import Journal
+    from slowwave.quality.learning_gate import Approval
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _JUST_NOW = timedelta(seconds=1)  # also before a moment that was taken a little earlier
@@ -145,6 +145,8 @@ def rollbacks(decided: list[LearningEvent], kind: Kind = WORDS) -> list[Rollback
 
 def latest_decision(decided: list[LearningEvent], kind: Measured = WORDS) -> tuple[Approval | None, str]:
     """Return the last approval or withdrawal of a namespace, and the regression found after it."""
+    from slowwave.quality.learning_gate import Approval
+
     approval, regression = None, ""
     for event in decided:
         if not event.about(kind):

@@ -14,9 +14,8 @@ from slowwave.lifecycle.past.events import PastEvent, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
 from slowwave.quality.admission.memories import Memories
 from slowwave.quality.admission.state_machine import MemoryStateMachine
-from slowwave.quality.admission.statuses import LIVE, RETIRED, SUPERSEDED
+from slowwave.quality.admission.statuses import LIVE, RETIRED, SUPERSEDED, UNDONE_BY_HAND
 from slowwave.quality.admission.types import (
-    UNDONE_BY_HAND,
     AdmissionDecision,
     AdmissionRecord,
     AdmissionVerdict,
