@@ -48,7 +48,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_LETTER = f"[^\\W_{_UNSPACED}]"
+_LETTER = f"(?-i:[^\\W_{_UNSPACED}])"  # wide ranges without case: ignoring it would only compile slowly
 _WORD = f"(?:{_LETTER}[{_MARK}]*)"
 MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")\.?(?![^\W\d_])"
 _DAY = r"(?:[0-3]?\d)(?:st|nd|rd|th)?(?!\d)"
@@ -96,7 +96,7 @@ _REST = rf"""
             |(?<=[\w)"'\]][ ])[*/^%](?=[ ]\w))
     | (?P<question>\?(?!\?)(?![\w.]))
     | (?P<pictograph>[\u2190-\u21ff\u2600-\u27bf\u2b00-\u2bff\U0001f300-\U0001faff])
-    | (?P<unspaced>[{_UNSPACED}][{_MARK}]*)
+    | (?P<unspaced>(?-i:[{_UNSPACED}])[{_MARK}]*)
 """
 # Most tokens are plain words: matching them first makes the scan three times as fast.
 _SPECIAL = "|".join(sorted({*MONTHS, *CARDINALS, "pair", "couple", "www"}, key=len, reverse=True))
