@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
@@ -212,7 +212,10 @@ class _StandIn:
 
 
 def _class_alone(package: str, name: str) -> Any:  # noqa: ANN401 - any class
-    """Return a class from the module named after it, without running its packages' ``__init__``."""
+    """Return a class from its module, without running its packages' ``__init__``.
+
+    The module is named after the class, or after its last word: `registry` has `EmbeddingFunctionRegistry`.
+    """
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
     around = [package[:at] for at, letter in enumerate(f"{package}.") if letter == "."]
     with _LOCK:
@@ -221,12 +224,12 @@ def _class_alone(package: str, name: str) -> Any:  # noqa: ANN401 - any class
             if parent not in sys.modules and (spec := find_spec(parent)) is not None:
                 made[parent] = sys.modules[parent] = module_from_spec(spec)  # has the path; nothing ran
         try:
-            return getattr(import_module(f"{package}.{snake}"), name)
-        except ModuleNotFoundError:
-            pass
+            for module in (snake, snake.rpartition("_")[2]):
+                with suppress(ModuleNotFoundError):
+                    return getattr(import_module(f"{package}.{module}"), name)
         finally:
-            for parent, module in made.items():
-                if sys.modules.get(parent) is module:
+            for parent, module_of in made.items():
+                if sys.modules.get(parent) is module_of:
                     del sys.modules[parent]
     return getattr(import_module(package), name)
 
