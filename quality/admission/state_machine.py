@@ -18,11 +18,9 @@ from slowwave.quality.admission.decide import Decider
 from slowwave.quality.admission.labels import apart
 from slowwave.quality.admission.late_arrivals import OutOfOrderInsert
 from slowwave.quality.admission.memories import BatchMemories, Memories, merge_lines
+from slowwave.quality.admission.reasons import CHANGED, FORGOTTEN, REORDERED
 from slowwave.quality.admission.statuses import LIVE, MERGED, RETIRED, SUPERSEDED
 from slowwave.quality.admission.types import (
-    CHANGED,
-    FORGOTTEN,
-    REORDERED,
     AdmissionAct,
     AdmissionContext,
     AdmissionDecision,

@@ -19,9 +19,6 @@ Outcome = Literal["duplicate", "merge", "supersede", "related", "complement"]
 Turn = tuple[int, str, str]
 A_PERSON_DECIDES = "a person has to decide"
 
-# Reasons why a decision no longer holds: a text changed, a memory was forgotten, an older note came late.
-CHANGED, FORGOTTEN, REORDERED = "changed", "forgotten", "reordered"
-
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:

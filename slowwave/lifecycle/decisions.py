@@ -22,7 +22,7 @@ from slowwave.home.visibility import (
     sensitivities,
 )
 from slowwave.journal.kinds.note import is_released
-from slowwave.quality.admission.statuses import ACCEPTED
+from slowwave.quality.admission.reasons import ACCEPTED
 from slowwave.store import one_of, quote
 from slowwave.store.tenancy import within
 

@@ -12,7 +12,8 @@ from slowwave.home.workspace import RECONSOLIDATION_CHECKPOINT
 from slowwave.journal.entry_builders import word_entry
 from slowwave.lifecycle import decisions
 from slowwave.lifecycle.write_path import append_and_apply
-from slowwave.quality.admission.statuses import LIVE, UNDONE_BY_HAND
+from slowwave.quality.admission.reasons import UNDONE_BY_HAND
+from slowwave.quality.admission.statuses import LIVE
 from slowwave.store import quote
 from slowwave.store.checkpoints import ensure_checkpoint
 

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.index.table_cache import TableCache
-from slowwave.quality.admission.statuses import NEAR_DUPLICATE, UNDONE_BY_HAND
+from slowwave.quality.admission.reasons import UNDONE_BY_HAND
+from slowwave.quality.admission.statuses import NEAR_DUPLICATE
 from slowwave.quality.divergence.sentences import nearly_equal
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS
 from slowwave.quality.titles import is_from_first_words

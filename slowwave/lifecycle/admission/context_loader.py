@@ -17,16 +17,8 @@ from slowwave.journal.entry import WORDS
 from slowwave.lifecycle import ingest_pipeline
 from slowwave.lifecycle.admission.rows import RECORD, matrix_of, memory_record
 from slowwave.lifecycle.quarantine import REFUSED, without_original
-from slowwave.quality.admission.statuses import (
-    ACCEPTED,
-    DEFAULT_SENSITIVITY,
-    HELD,
-    LIVE,
-    MERGED,
-    RETIRED,
-    SUPERSEDED,
-    UNDONE_BY_HAND,
-)  # fmt: skip
+from slowwave.quality.admission.reasons import ACCEPTED, UNDONE_BY_HAND
+from slowwave.quality.admission.statuses import DEFAULT_SENSITIVITY, HELD, LIVE, MERGED, RETIRED, SUPERSEDED
 from slowwave.quality.admission.types import (
     AdmissionAct,
     AdmissionContext,

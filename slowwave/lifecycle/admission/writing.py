@@ -25,7 +25,8 @@ from slowwave.lifecycle.admission.rows import (
 )
 from slowwave.lifecycle.ingest_pipeline import labelled
 from slowwave.lifecycle.reconcile import reconcile
-from slowwave.quality.admission.statuses import ACCEPTED, LIVE, MERGED, RETIRED, UNDONE_BY_HAND
+from slowwave.quality.admission.reasons import ACCEPTED, UNDONE_BY_HAND
+from slowwave.quality.admission.statuses import LIVE, MERGED, RETIRED
 from slowwave.quality.admission.types import (
     AdmissionRecord,
     AdmissionResult,

@@ -9,8 +9,9 @@ import polars as pl
 
 from slowwave.common import ids
 from slowwave.lifecycle.past.events import PastEvent
+from slowwave.quality.admission.reasons import CHANGED, REORDERED
 from slowwave.quality.admission.statuses import RESOLVED
-from slowwave.quality.admission.types import CHANGED, REORDERED, AdmissionDecision
+from slowwave.quality.admission.types import AdmissionDecision
 
 DECISION = (
     "decision_id", "memory_id", "revision", "other_memory", "outcome", "refused", "decided_at", "undone_at",

@@ -13,8 +13,9 @@ from slowwave.lifecycle.admission.rows import note_record, state_rows, with_stat
 from slowwave.lifecycle.past.events import PastEvent, batches
 from slowwave.lifecycle.past.log import Log, LoggedDecision
 from slowwave.quality.admission.memories import Memories
+from slowwave.quality.admission.reasons import UNDONE_BY_HAND
 from slowwave.quality.admission.state_machine import MemoryStateMachine
-from slowwave.quality.admission.statuses import LIVE, RETIRED, SUPERSEDED, UNDONE_BY_HAND
+from slowwave.quality.admission.statuses import LIVE, RETIRED, SUPERSEDED
 from slowwave.quality.admission.types import (
     AdmissionDecision,
     AdmissionRecord,
