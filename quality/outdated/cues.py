@@ -13,7 +13,8 @@ _FROM_MONTH = re.compile(rf" from (?:{'|'.join(sorted(MONTHS))}|next|this|the) "
 _NOT_AFTER_ALL = re.compile(r" (?:not|\S+n't) .*(?:after all|anymore|any more) ")
 _AFTER_CHANGE = (" after ", " nach ", " après ", " tras ")
 _TRIGGERS: Final = STATE_WORDS.union(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
-_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] | TABLES["provisional"] if " " in word)
+_NOW_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] if " " in word)
+_PHRASES: Final = (*_NOW_PHRASES, *(f" {word} " for word in TABLES["provisional"] if " " in word))
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
@@ -35,7 +36,7 @@ def cues_of(spaced: str, low: Sequence[str]) -> frozenset[str]:
         spaced: Words of a sentence in lower case, with a space before and behind each.
         low: The same words.
     """
-    found = {word for word in TABLES["now"] if " " in word and f" {word} " in spaced}
+    found = {phrase.strip() for phrase in _NOW_PHRASES if phrase in spaced}
     found.update(TABLES["now"].intersection(low))
     if _FROM_MONTH.search(spaced):
         found.add("from")

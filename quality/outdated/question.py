@@ -13,6 +13,7 @@ from slowwave.quality.outdated.asked_words import AskedWords, asked_words
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import read, sentence_of
+from slowwave.quality.outdated.state_questions import OF_STATE
 from slowwave.quality.outdated.tokens import DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import numbers_in
@@ -27,7 +28,7 @@ BEGINNING: Final = 200  # characters of a text and its title that name what it i
 _NAME = re.compile(
     r"(?<=[\w,;:'\"’(-] )(?!I['’])(?:(?:[lLdD]['’])?[A-ZÀ-ÖØ-ÞΑ-ΫА-Я][\w'’]*)|(?<!\w)(?:\d{1,2}[a-f])(?!\w)"
 )
-_FIRST = re.compile(r"\s*[^.!?\n]{1,200}[.!?\n]\s*(?=\S)")  # sentence of several
+_FIRST = re.compile(r"\s*[^.!?\n]{1,200}+[.!?\n]\s*(?=\S)")  # sentence of several
 _TIME_WORDS: Final = DAY_KEYS.keys() | MONTH_KEYS.keys()
 _IN_TIME = re.compile(rf"\b(?:in|im|en|em|au|during)(?: mois de)? ({'|'.join(MONTH_KEYS)})\b", re.IGNORECASE)
 _PLAN_FOR = re.compile(
@@ -306,7 +307,7 @@ def _without_value(text: str) -> str:
 
     A newer text that has another value answers it, too. The number of what it is about stays (*freezer 1*).
     """
-    if not asked_words(text).is_of_state:
+    if not OF_STATE.match(text):
         return text
     words = [word.strip(_SIGNS).casefold() for word in text.split()]
     _, number = numbered_name(" ".join(words[1:4]))

@@ -40,9 +40,9 @@ _STARTS = (
     r"(?-i:(?:The|An?|It|I|We|She|They|This|Our|My|Der|Die|Das|Wir|Ich|Le|La|Les|Il|Elle|El|Los|Se|Os?)\b)"
 )
 _SPLIT = re.compile(
-    rf"""(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
+    rf"""(?=[\s,])(?:(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
     | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
-    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b)""",
+    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b))""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WORKING_DAYS = re.compile(
@@ -58,6 +58,10 @@ _IN: Final = frozenset({"in", "im", "en", "em"})
 _OF: Final = frozenset({"of", "von", "de", "di"})
 _RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
 _FAR: Final = frozenset({"far", "away", "different"})
+_CHANGES: Final = TABLES["verbs"] | TABLES["now"]
+_NO_QUALIFIERS: Final = _CHANGES | TABLES["generic"]
+_PREPOSITIONS: Final = TABLES["bound"] | TABLES["placed"]
+_PROVISIONAL: Final = tuple(f" {word} " for word in TABLES["provisional"])
 _NEGATED = re.compile(
     r" (?:not|no longer|no more|anymore|never|nicht mehr|kein\w*|ya no|ne \S+ plus|non più|stopped|quit"
     r"|cancelled|canceled|broke up|gone|aufgehört|gekündigt) |n't "
@@ -179,6 +183,7 @@ def sentence_of(text: str) -> ShortSentence:
     values, kinds = _values(tokens, low)
     spaced = f" {' '.join(low)} "
     verbs = TABLES["verbs"].intersection(low)
+    subject = _subject(low, keys)
     return ShortSentence(
         text=text,
         size=len(tokens),
@@ -205,7 +210,7 @@ def sentence_of(text: str) -> ShortSentence:
         placed=_after(low, keys, TABLES["placed"]),
         modifying=_modifying(tokens, low, keys),
         apposed=_apposed(tokens, low, keys),
-        subject=_subject(low, keys),
+        subject=subject,
         days=frozenset(WEEKDAY_KEYS[word] for word in low if word in WEEKDAY_KEYS)
         | TABLES["days"].intersection(low)
         | frozenset(
@@ -213,7 +218,7 @@ def sentence_of(text: str) -> ShortSentence:
             for at, word in enumerate(low)
             if at and low[at - 1] in _IN and _is_month(tokens[at], word)
         ),
-        of_kin=_of_kin(low, keys),
+        of_kin=_of_kin(low, keys, subject),
         says_i=not TABLES["saying_i"].isdisjoint(low),
         possessed=frozenset(
             key
@@ -229,10 +234,11 @@ def sentence_of(text: str) -> ShortSentence:
         or changes_nothing(spaced),
         is_more=adds(low),
         is_negated=bool(_NEGATED.search(spaced)),
-        is_provisional=_has(spaced, low, TABLES["provisional"]),
+        is_provisional=any(map(spaced.__contains__, _PROVISIONAL)),
     )
 
 
+@lru_cache(maxsize=16_384)
 def _key(token: str, low: str) -> str:
     """Return the key of a content word, else an empty text."""
     word = low.removesuffix("'s")
@@ -308,7 +314,7 @@ def _after(low: Sequence[str], keys: Sequence[str], prepositions: Set[str]) -> f
         place = at + 1
         while place < min(len(low), at + _NEAR) and _may_be_skipped(low[place], keys[place]):
             place += 1
-        while place < len(low) and keys[place] and low[place] not in TABLES["verbs"] | TABLES["now"]:
+        while place < len(low) and keys[place] and low[place] not in _CHANGES:
             found.add(keys[place])
             place += 1
     return frozenset(found)
@@ -320,47 +326,39 @@ def _may_be_skipped(word: str, key: str) -> bool:
 
 
 def _modifying(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[tuple[str, str]]:
-    changing = TABLES["verbs"] | TABLES["now"] | TABLES["generic"]
     return frozenset(
         (keys[at], keys[at + 1])
         for at in range(len(keys) - 1)
-        if keys[at] and keys[at + 1] and not changing.intersection(low[at : at + 2])
+        if keys[at] and keys[at + 1] and _NO_QUALIFIERS.isdisjoint(low[at : at + 2])
         and not tokens[at + 1][0].isupper()
     )  # fmt: skip
 
 
 def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> frozenset[tuple[str, str]]:
-    changing = TABLES["verbs"] | TABLES["now"]
     return frozenset(
         (keys[at - 1], keys[at])
         for at in range(1, len(keys))
         if keys[at]
         and keys[at - 1]
         and tokens[at][0].isupper()
-        and low[at - 1] not in changing | TABLES["generic"]
+        and low[at - 1] not in _NO_QUALIFIERS
     )
 
 
-def _of_kin(low: Sequence[str], keys: Sequence[str]) -> bool:
-    subject = _subject(low, keys)
+def _of_kin(low: Sequence[str], keys: Sequence[str], subject: Set[str]) -> bool:
     return any(key in subject and at and low[at - 1] in TABLES["my"] for at, key in enumerate(keys))
 
 
 def _subject(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
-    prepositions = TABLES["bound"] | TABLES["placed"]
     is_inside = False
     for at, key in enumerate(keys):
-        if low[at] in prepositions:
+        if low[at] in _PREPOSITIONS:
             is_inside = True
-        elif key and not is_inside and low[at] not in TABLES["now"] | TABLES["verbs"]:
+        elif key and not is_inside and low[at] not in _CHANGES:
             return frozenset([key])
         elif key:
             is_inside = False
     return frozenset()
-
-
-def _has(spaced: str, low: Sequence[str], table: Set[str]) -> bool:
-    return not table.isdisjoint(low) or any(" " in word and f" {word} " in spaced for word in table)
 
 
 def _former(

@@ -48,7 +48,7 @@ MONTH = "(?:" + "|".join(sorted(MONTH_KEYS, key=len, reverse=True)) + r")\b\.?"
 _TOKEN = re.compile(
     rf"""
       (?P<iso>\b\d{{4}}-\d\d-\d\d\b)
-    | (?P<date>\b{MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b
+    | (?P<date>(?=[^\W\d_]+\.?\s+\d)\b{MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b
         | \b\d{{1,2}}(?:st|nd|rd|th)?\.?\s+(?:(?:of|de)\s+)?{MONTH}(?:,?\s+\d{{4}}\b)?)
     | (?P<clock>\b\d{{1,2}}(?::\d\d)?\s*[ap]\.?m\b\.? | \b\d{{1,2}}:\d\d\b)
     | (?P<version>\bv?\d+(?:\.\d+){{2,}}\b | \bv\d+(?:\.\d+)*\b)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -130,10 +130,12 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
         own = [passage for passage in about if passage.memory_id == memory]
         all_of_it = _whole(memory, own)
+        first = min(map(order_in_time, own))
         others = [
             passage
             for passage in about
             if passage.memory_id != memory
+            and order_in_time(passage) > first
             and has_most(question, all_of_it, passage.titled)
             and not lacks_named(question, all_of_it, passage.titled)
         ]
@@ -386,6 +388,6 @@ def last_of(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     return passage
 
 
-def order_in_time(passage: DatedPassage) -> tuple[str, datetime, datetime]:
+def order_in_time(passage: DatedPassage) -> tuple[date, datetime, datetime]:
     """Return what orders a passage in time: its day, its moment, its last save."""
-    return passage.moment.date().isoformat(), passage.created_at, passage.updated_at
+    return passage.moment.date(), passage.created_at, passage.updated_at
