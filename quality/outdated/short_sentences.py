@@ -338,10 +338,7 @@ def _apposed(tokens: Sequence[str], low: Sequence[str], keys: Sequence[str]) -> 
     return frozenset(
         (keys[at - 1], keys[at])
         for at in range(1, len(keys))
-        if keys[at]
-        and keys[at - 1]
-        and tokens[at][0].isupper()
-        and low[at - 1] not in _NO_QUALIFIERS
+        if keys[at] and keys[at - 1] and tokens[at][0].isupper() and low[at - 1] not in _NO_QUALIFIERS
     )
 
 

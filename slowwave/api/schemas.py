@@ -116,6 +116,7 @@ class SaveBody(_Body):
     memory_type: MemoryType = Field("note", description="Kind of memory.")
     tags: Names = Field([], description="Tags to filter by; searches match them, too.")
     follows: Key = Field("", description="Key of the previous note of a conversation or series.")
+    created_at: Moment = Field(None, description="Day or time (ISO) that an older note is of; default: now.")
     labels: dict[str, Any] = Field(
         {},
         description="Only for persons: other labels of a note, such as sensitivity or importance_tier.",

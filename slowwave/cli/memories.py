@@ -142,15 +142,21 @@ def save(
         str, typer.Option(help="public, internal or secret; default: that of the key, or internal.")
     ] = "",
     follows: Annotated[str, typer.Option(help="Key of the previous note of a series.")] = "",
+    created_at: Annotated[
+        str, typer.Option("--date", help="Day or time (ISO) that an older note is of; default: now.")
+    ] = "",
     namespace: Namespace = "",
 ) -> Output:
     """Save one note. It is searchable when the command returns.
 
     Exit code 0: saved. 3: quarantined by the save gate. 1: nothing was written (empty text, unknown label).
     """
+    from slowwave.common.arguments import parsed_moment
     from slowwave.views import gate_text
 
     labels = _labels(memory_type, tag, sensitivity)
+    if created_at:
+        labels["created_at"] = parsed_moment("--date", created_at)
     if content == "-":
         content = _standard_input()
     with open_namespace(namespace, create=True) as memory, bars(quiet=len(content) < LONG):
@@ -227,7 +233,8 @@ def memory_shown(memory: Memory, memory_id: str, *, plain: bool = False) -> Outp
     def show() -> None:
         say(record.title, "bold")
         state = WORDS["superseded"] if record.outdated_by else state_of(record.status)  # as in a list
-        say(f"{' + '.join(record.sources)} · {state} · {record.memory_type}", "dim")
+        day = f"{record.created_at:%F}"
+        say(" · ".join([" + ".join(record.sources), state, record.memory_type, day, *record.tags]), "dim")
         if record.outdated_by:
             say(outdated_text(record.outdated_by, record.newer_title, record.valid_until), "yellow")
         say(record.content)

@@ -73,7 +73,7 @@ def prepare_notes(
         max_bytes: Of a text (`notes.max_bytes`).
     """
     done, problems = [], []
-    for number, item in enumerate(items, start=1):
+    for item in items:
         size = len(item.content.encode("utf-8", "replace"))
         if size > max_bytes:
             why = f"{size:,} bytes; the limit notes.max_bytes is {max_bytes:,}"
@@ -81,14 +81,14 @@ def prepare_notes(
             continue
         try:
             labels = labels_of(item)
-            note = note_of(labels, number, fallback_key=item.key)
+            note = note_of(labels, fallback_key=item.key)
             entry = save_entry(
                 note, namespace=namespace, source=note.source, origin="", occurred_at=now,
                 principal=IMPORTED, event_id=ids.digest(IMPORTED, namespace, item.key),
             )  # fmt: skip
             labels["metadata"][IMPORTED][TEXT] = text_mark(entry)
         except SlowwaveError as error:  # affects this record only
-            problems.append(Unread(item.place, str(error).removeprefix(f"Note {number}: ")))
+            problems.append(Unread(item.place, str(error)))
         else:
             done.append(PreviewedNotes(item, labels, entry, ()))
     return done, problems

@@ -114,7 +114,9 @@ class SavingMemory(OpenMemory):
         bare, events = named_calls(notes, self.namespace, self.principal)
         with paused_collection(len(bare)):
             made = [
-                note_of(labels, number, fallback_key=KEYLESS + event)
+                note_of(
+                    labels, fallback_key=KEYLESS + event, place=f"Note {number}: " if len(bare) > 1 else ""
+                )
                 for number, (labels, event) in enumerate(zip(bare, events, strict=True), start=1)
             ]
             # For equal keys the last note counts.

@@ -106,98 +106,96 @@ _GIVEN = frozenset(
 )
 
 
-def note_of(labels: Mapping[str, Any], number: int, *, fallback_key: str) -> Note:
+def note_of(labels: Mapping[str, Any], *, fallback_key: str, place: str = "") -> Note:
     """Build a note from the arguments of `Memory.save`.
 
     Args:
         labels: Content, title, key and the labels of a note.
-        number: Of the note in its call, for errors.
         fallback_key: Key if none is given.
+        place: Of one of several notes, with which errors begin: "Note 2: ".
 
     Raises:
         ArgumentError: It has no text.
         SlowwaveError: A label is unknown or has the wrong type; the message names it and the note.
     """
     if not isinstance(labels, Mapping):
-        raise SlowwaveError(f"Note {number} is {shown(labels)}, it has to be a mapping of labels.")
+        raise SlowwaveError(f"{place}a note is {shown(labels)}, it has to be a mapping of labels.")
     if unknown := set(labels) - _GIVEN:
         names = sorted(name if isinstance(name, str) else shown(name) for name in unknown)
-        raise SlowwaveError(f"Note {number}: {names} are not labels of a note. Known: {sorted(_GIVEN)}.")
-    content = _text(labels.get("content"), "content", number)
+        raise SlowwaveError(f"{place}{names} are not labels of a note. Known: {sorted(_GIVEN)}.")
+    content = _text(labels.get("content"), "content", place)
     if says_nothing(content):
         raise ArgumentError(
-            f"Note {number}: content = {shown(content)}: there is no text in it, so nothing was saved. "
+            f"{place}content = {shown(content)}: there is no text in it, so nothing was saved. "
             f"Say in a sentence what is to be remembered."
         )
-    key = _text(labels.get("key") or fallback_key, "key", number)
+    key = _text(labels.get("key") or fallback_key, "key", place)
     read = plain_fields(content)
     given = {name: value for name, value in labels.items() if name not in ("content", "key") and value}
-    title = _text(given.pop("title", ""), "title", number) or read["title"]
+    title = _text(given.pop("title", ""), "title", place) or read["title"]
     if not title or title == key:
         title = from_first_words(content)
-    typed = _typed(given, number)
+    typed = _typed(given, place)
     stated = closing_words(typed.get("metadata", {}), typed.get("tags", ()), content)
     if not CLOSING_TAGS.isdisjoint(stated):  # other words, such as that of a microphone, close no save
         typed[SENSITIVITY] = SENSITIVITIES[-1]
     return Note(**{**read, "source_kind": "generated", **typed, "source": key, "title": title})
 
 
-def _typed(given: Mapping[str, Any], number: int) -> dict[str, Any]:
+def _typed(given: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return labels with the types of a note."""
     typed: dict[str, Any] = {}
     for name, value in given.items():
         if name in ("tags", "trigger_phrases", "aliases"):
-            typed[name] = _texts(value, name, number)
+            typed[name] = _texts(value, name, place)
         elif name == "created_at":
-            typed[name] = moment(f"Note {number}: created_at", value)
+            typed[name] = moment(f"{place}created_at", value)
         elif name == "context":
-            typed[name] = first_words(_text(value, name, number))
+            typed[name] = first_words(_text(value, name, place))
         elif name == "follows":
-            typed[name] = _text(value, name, number)
+            typed[name] = _text(value, name, place)
         elif name == "metadata":
-            typed[name] = _json_mapping(value, number)
+            typed[name] = _json_mapping(value, place)
         elif name == "source_of_truth":
             if not isinstance(value, bool):
-                raise SlowwaveError(
-                    f"Note {number}: source_of_truth = {shown(value)} has to be True or False."
-                )
+                raise SlowwaveError(f"{place}source_of_truth = {shown(value)} has to be True or False.")
             typed[name] = value
         else:
-            typed[name] = _text(value, name, number).strip().lower()
+            typed[name] = _text(value, name, place).strip().lower()
     if tier := typed.get("importance_tier"):  # it decides the protection of a memory
-        known_word(f"Note {number}: importance_tier", tier, KNOWN_WORDS["importance_tier"])
+        known_word(f"{place}importance_tier", tier, KNOWN_WORDS["importance_tier"])
     return typed
 
 
-def _text(value: object, name: str, number: int) -> str:
+def _text(value: object, name: str, place: str) -> str:
     """Return the value, if it is text that can be stored."""
     if not isinstance(value, str):
-        raise SlowwaveError(f"Note {number}: {name} is {type(value).__name__}, it has to be text.")
-    within(name, value, f"Note {number}: {name}")
-    return sound_text(f"Note {number}: {name}", value)
+        raise SlowwaveError(f"{place}{name} is {type(value).__name__}, it has to be text.")
+    within(name, value, f"{place}{name}")
+    return sound_text(f"{place}{name}", value)
 
 
-def _texts(value: object, name: str, number: int) -> tuple[str, ...]:
+def _texts(value: object, name: str, place: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = (value,)
     if not isinstance(value, Sequence | set | frozenset):
-        raise SlowwaveError(f"Note {number}: {name} = {shown(value)} has to be a list of texts.")
-    within(name, value, f"Note {number}: {name}")
-    texts = [text for item in value if (text := _text(item, name, number).strip())]
+        raise SlowwaveError(f"{place}{name} = {shown(value)} has to be a list of texts.")
+    within(name, value, f"{place}{name}")
+    texts = [text for item in value if (text := _text(item, name, place).strip())]
     if name == "tags":
-        texts = [one_line_text(f"Note {number}: a tag", text) for text in texts]
+        texts = [one_line_text(f"{place}a tag", text) for text in texts]
     return tuple(texts)
 
 
-def _json_mapping(value: object, number: int) -> dict[str, Any]:
+def _json_mapping(value: object, place: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        raise SlowwaveError(f"Note {number}: metadata = {shown(value)} has to be a mapping.")
+        raise SlowwaveError(f"{place}metadata = {shown(value)} has to be a mapping.")
     try:
         written = orjson.dumps(dict(value))
     except TypeError as error:
-        raise SlowwaveError(f"Note {number}: metadata cannot be written as JSON: {error}.") from None
+        raise SlowwaveError(f"{place}metadata cannot be written as JSON: {error}.") from None
     if len(written) > METADATA_BYTES:
         raise ArgumentError(
-            f"Note {number}: metadata has {len(written):,} bytes as JSON: give at most {METADATA_BYTES:,}."
+            f"{place}metadata has {len(written):,} bytes as JSON: give at most {METADATA_BYTES:,}."
         )
     return dict(orjson.loads(written))

@@ -6,6 +6,7 @@ A model selects tools by their docstrings and the descriptions of their argument
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
@@ -66,6 +67,7 @@ IncludeWeak = Annotated[bool, Field(description=_SEARCH["include_weak"].words.da
 Session = Annotated[str, Field(description="Leave out what this session (your id) got.")]
 Repeat = Annotated[bool, Field(description=_SEARCH["repeat"].words.data)]
 Follows = Annotated[str, Field(description="Key of the previous note of a series.")]
+CreatedAt = Annotated[str, Field(description="Day of an older note (YYYY-MM-DD).")]
 Query = Annotated[str, Field(description="A full question, at most 4,000 characters.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
 Project = Annotated[str, Field(description="Name of the piece of work; use it again in memory_outcome.")]
@@ -87,6 +89,11 @@ Budget = Annotated[int, Field(ge=50, le=20_000, description="Approximate maximum
 MemoryId = Annotated[str, Field(description="memory_id from memory_search or memory_save.")]
 DecisionId = Annotated[str, Field(description="decision_id from memory_save or memory_history.")]
 
+
+def _moment(name: str, text: str) -> datetime | None:
+    return parsed_moment(name, text) if text else None
+
+
 _MISSING_SEARCH = "The first line of a memory_search response has the search_id; search again if it is lost."
 _MISSING_MEMORY = "memory_search finds memory_ids."
 
@@ -97,10 +104,7 @@ _MISSING_MEMORY = "memory_search finds memory_ids."
     route=Route("/v1/wakeup", "Session context within a token budget, without secret memories."),
 )
 def memory_wakeup(request: MemoryRequest, budget: Budget = 2_000) -> Reply[Woken]:
-    """Get the session context: constraints, decisions, projects and preferences. Call once at session start.
-
-    It has the most important memories within a token budget; memory_search finds the others.
-    """
+    """Get the session context: constraints, decisions, projects and preferences. Call it at session start."""
     # A reader writes nothing into the home.
     session = "" if request.caller.reads_only else request.client_session
     packet = request.memory.wakeup(budget=budget, session=session)
@@ -136,8 +140,7 @@ def memory_search(
     """
     answer = searched(
         request, account=debug, query=query, limit=limit, project=project, memory_type=memory_type, tags=tags,
-        since=parsed_moment("since", since) if since else None,
-        until=parsed_moment("until", until) if until else None,
+        since=_moment("since", since), until=_moment("until", until),
         include_weak=include_weak, repeat=repeat, session=session or request.client_session,
     )  # fmt: skip
     return Reply(wording.found(answer), answer)
@@ -152,6 +155,7 @@ def memory_save(
     memory_type: Type = "note",
     tags: NewTags = (),
     follows: Follows = "",
+    created_at: CreatedAt = "",
 ) -> Reply[Stored]:
     """Save a note that matters later: a fact, decision, constraint, preference or procedure.
 
@@ -161,7 +165,7 @@ def memory_save(
     """
     note = {
         "content": content, "title": title, "key": key, "memory_type": memory_type, "tags": tags,
-        "follows": follows,
+        "follows": follows, "created_at": _moment("created_at", created_at),
     }  # fmt: skip
     answer = save(request, note)
     answer = answer.model_copy(update={"warnings": [*answer.warnings, *_gate_warnings(request)]})

@@ -68,6 +68,13 @@ def test_a_copy_is_refused_and_that_is_taken_back(api: Api):
     assert api.of("GET", "/v1/decisions?waiting=true", by="person") == {"decisions": []}
 
 
+def test_an_older_note_is_saved_with_its_day(api: Api):
+    saved = api.of("POST", "/v1/memories", {"content": FERRY, "created_at": "2025-03-02T08:00:00Z"})
+    assert api.of("GET", f"/v1/memories/{saved['memory_id']}")["created_at"] == "2025-03-02T08:00:00Z"
+    wrong = api.ask("POST", "/v1/memories", {"content": BATTERY, "created_at": "yesterday"})
+    assert "give a day as YYYY-MM-DD" in problem(wrong, 422)
+
+
 # -- saving again ----------------------------------------------------------------------------------
 
 

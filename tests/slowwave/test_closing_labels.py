@@ -115,7 +115,7 @@ def test_of_a_repeated_sensitivity_in_json_the_strictest_counts(pair):
     ],
 )
 def test_a_save_with_a_closing_label_is_closed_also_over_an_open_memory(labels):
-    note = note_of(labels, 1, fallback_key="tin")
+    note = note_of(labels, fallback_key="tin")
     assert note.sensitivity == "secret"
     stands = {"tin": {"sensitivity": "internal"}}
     (kept,) = as_they_stand([note], [labels], stands)
@@ -124,7 +124,7 @@ def test_a_save_with_a_closing_label_is_closed_also_over_an_open_memory(labels):
 
 def test_a_save_without_one_keeps_what_its_memory_has():
     labels = {"content": TEXT, "tags": ["boat"]}
-    note = note_of(labels, 1, fallback_key="tin")
+    note = note_of(labels, fallback_key="tin")
     assert note.sensitivity == "internal"
     (kept,) = as_they_stand([note], [labels], {"tin": {"sensitivity": "secret"}})
     assert kept.sensitivity == "secret"

@@ -70,7 +70,7 @@ def samples() -> list[tuple[str, Note]]:
                 read += [(page.name, note) for note in notes if isinstance(note, Note)]
         saves = re.findall(r"(?:^|`|\$ )(slowwave save [\"'][^`\n]+)", text, re.MULTILINE)
         found += [(page.name, of_command(line)) for line in saves]
-    made = [(name, note_of(one, at, fallback_key=f"saved/{at}")) for at, (name, one) in enumerate(found)]
+    made = [(name, note_of(one, fallback_key=f"saved/{at}")) for at, (name, one) in enumerate(found)]
     return [*made, *read]
 
 

@@ -112,7 +112,7 @@ def test_no_label_of_a_note_is_longer_than_it_may_be(memory, name, value):
     for wrong in too_long(name, text=not many, many=many):
         with pytest.raises(ArgumentError, match=f"{name} .*give at most"):
             memory.save(GOOD["content"], **{name: wrong})
-    with pytest.raises(ArgumentError, match=r"Note 1: metadata has 65,\d+ bytes"):
+    with pytest.raises(ArgumentError, match=r"^metadata has 65,\d+ bytes"):
         memory.save(GOOD["content"], metadata={"a": "x" * METADATA_BYTES})
     assert memory.count() == 0
 

@@ -166,6 +166,15 @@ def test_words_and_data_say_the_same(assistant):
     assert "confidence" in text
 
 
+def test_an_older_note_is_saved_with_its_day(assistant):
+    assistant.call("memory_save", content=DEPLOY, created_at="2025-03-02")
+    found = assistant.call("memory_search", query="deploy day", until="2025-03-03")
+    assert found["results"][0]["created_at"].startswith("2025-03-02")
+    told = assistant.fail("memory_save", content=BATTERY, created_at="yesterday")
+    assert "give a day as YYYY-MM-DD" in told
+    assert len(assistant.call("memory_search", query="the deploy day and the battery")["results"]) == 1
+
+
 def test_labels_of_a_note_are_kept_and_can_be_asked_for(assistant):
     assistant.call("memory_save", content=DEPLOY, key="deploy", memory_type="decision", tags=["ops"])
     assistant.call("memory_save", content=BATTERY, follows="deploy")

@@ -249,8 +249,8 @@ def test_a_note_that_is_not_allowed_keeps_the_whole_batch_out(memory):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ({"content": None}, "Note 1: content is NoneType, it has to be text"),
-        ({"content": b"bytes"}, "Note 1: content is bytes, it has to be text"),
+        ({"content": None}, "^content is NoneType, it has to be text"),
+        ({"content": b"bytes"}, "^content is bytes, it has to be text"),
         ({"content": "a\0b"}, "NUL character at 1"),
         (
             {"colour": "red"},

@@ -88,7 +88,7 @@ def test_an_unknown_sensitivity_is_refused_all_the_same():
     from slowwave.store import staging
 
     policy = GatePolicy(trusted=(Trusted("ada", "user:claude", NOON),))
-    note = note_of({"content": LAMP, "title": "Lamp"}, 1, fallback_key="lamp")
+    note = note_of({"content": LAMP, "title": "Lamp"}, fallback_key="lamp")
     about = {"namespace": "ada", "source": "lamp", "origin": "", "occurred_at": NOON, "principal": "claude"}
     verdicts = {}
     for label in ("internal", "secrte"):
