@@ -10,15 +10,27 @@ from typing import Final
 from slowwave.quality.outdated.tokens import GENERAL, tokens_of
 
 _VERB: Final = re.compile(
-    r"\b(?:switch(?:ed)?|upgrade[ds]?|migrate[ds]?|changed|converted|replaced|gewechselt|wechselten|umgestiegen|umgestellt"
+    r"\b(?:switch(?:ed)?|(?:up|down)grade[ds]?|migrate[ds]?|changed|converted|replaced|moved (?:up|down|over)|went (?:up|down)"
+    r"|raised|rose|risen|increased|lowered|reduced|cut|dropped|fell|fallen|gewechselt|wechselten|umgestiegen|umgestellt"
+    r"|erhöht|angehoben|gestiegen|gesenkt|gesunken|heruntergestuft|hochgestuft|subido|bajado|augmenté|baissé"
+    r"|swapped|exchanged|ditched|cancell?ed|quit|ersetzt|getauscht|gekündigt|sustituido|reemplazado|remplacé|annulé"
     r"|migriert|cambiado|cambiamos|cambié|pasado|pasamos|migrado|migramos|changé|passés?|migré|mudamos|trocamos)\b",
     re.IGNORECASE,
 )
 _WORD = r"[^\s,;:.!?()]+(?:\.[^\s,;:.!?()]+)*"
-_FROM_TO: Final = re.compile(
-    rf"\b(?:from|von|vom|de|du|desde|da|do) (?:the |der |den |dem |el |la |le )?"
-    rf"(?P<old>{_WORD}(?: {_WORD}){{0,2}}?) (?:to|zu|zum|zur|auf|nach|a|al|à|au|para) "
-    rf"(?:the |der |den |dem |el |la |le )?(?P<new>{_WORD}(?: {_WORD})?)"
+_ARTICLE = "(?:the |a |our |der |den |dem |die |das |el |la |le )?"
+_OLD = rf"{_ARTICLE}(?P<old>{_WORD}(?: {_WORD}){{0,2}}?)"
+_NAME = rf"(?P<old>(?:[A-ZÀ-Þ\d][^\s,;:!?()]*)(?: [A-ZÀ-Þ\d][^\s,;:!?()]*){{0,2}})"
+_NEW = rf"{_ARTICLE}(?P<new>{_WORD}(?: {_WORD})?)"
+_EXCHANGES: Final = tuple(
+    re.compile(rf"\b{pattern}")
+    for pattern in (
+        rf"(?:from|von|vom|de|du|desde|da|do) {_OLD} (?:to|zu|zum|zur|auf|nach|a|al|à|au|para) {_NEW}",
+        rf"(?i:replaced|swapped|exchanged|cambiado|sustituido|reemplazado|remplacé) {_OLD} (?:with|by|for|por|par) {_NEW}",
+        rf"{_NAME} (?:was|were|is|has been|est|a été|fue|ha sido) (?:replaced|remplacé|sustituido) (?:with|by|par|por) {_NEW}",
+        rf"{_NAME} (?:wurde )?(?:durch|gegen) {_NEW} (?:ersetzt|getauscht)\b",
+        rf"(?i:cancell?ed|ditched|quit) {_OLD}[,;]? (?:and |so )*(?:we |I )?(?:went with|use|took|chose) {_NEW}",
+    )
 )
 _AUXILIARY: Final = re.compile(
     r"\b(?:hemos|han|ha|haben|hat|sind|wurden?|avons|sommes|ont|temos)\b", re.IGNORECASE
@@ -66,7 +78,8 @@ def _transitions(text: str) -> tuple[tuple[frozenset[str], str, str], ...]:
 def _found(text: str) -> Iterator[tuple[frozenset[str], str, str]]:
     """Yield the subject, the old and the new value of each change, in lower case."""
     for sentence in _SENTENCE.split(text):
-        for match in _FROM_TO.finditer(sentence) if _VERB.search(sentence) else ():
+        exchanges = _EXCHANGES if _VERB.search(sentence) else ()
+        for match in (found for pattern in exchanges for found in pattern.finditer(sentence)):
             if any(letter.isupper() or letter.isdigit() for letter in match["old"]):
                 before = _AUXILIARY.sub(" ", _VERB.sub(" ", sentence[: match.start()]))
                 yield _subject(before), match["old"].casefold(), match["new"].casefold()

@@ -26,6 +26,7 @@ from slowwave.quality.outdated.statements import (
     statements_of,
 )
 from slowwave.quality.outdated.tokens import tokens_of
+from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
@@ -232,7 +233,7 @@ def _announced_changes(
         for later, newer in passages:
             if moment >= later or not telling & {older.memory_id, newer.memory_id}:
                 continue
-            has_said = is_about or read(newer.text).former
+            has_said = is_about or read(newer.text).former or names_old_value(older.text, newer.text)
             is_change = has_said and _is_announced(older, newer, question)
             if is_change and (of or has_most(question, older.titled, newer.titled, or_none=True)):
                 _keep_first(following, older.memory_id, newer)
