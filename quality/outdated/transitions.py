@@ -10,26 +10,29 @@ from typing import Final
 from slowwave.quality.outdated.tokens import GENERAL, tokens_of
 
 _VERB: Final = re.compile(
-    r"\b(?:switch(?:ed)?|(?:up|down)grade[ds]?|migrate[ds]?|changed|converted|replaced|moved (?:up|down|over)|went (?:up|down)"
-    r"|raised|rose|risen|increased|lowered|reduced|cut|dropped|fell|fallen|gewechselt|wechselten|umgestiegen|umgestellt"
-    r"|erhöht|angehoben|gestiegen|gesenkt|gesunken|heruntergestuft|hochgestuft|subido|bajado|augmenté|baissé"
-    r"|swapped|exchanged|ditched|cancell?ed|quit|ersetzt|getauscht|gekündigt|sustituido|reemplazado|remplacé|annulé"
-    r"|migriert|cambiado|cambiamos|cambié|pasado|pasamos|migrado|migramos|changé|passés?|migré|mudamos|trocamos)\b",
+    r"\b(?:switch(?:ed)?|(?:up|down)grade[ds]?|migrate[ds]?|changed|converted|replaced|swapped|exchanged|ditched"
+    r"|cancell?ed|quit|moved (?:up|down|over)|went (?:up|down)|raised|rose|risen|increased|lowered|reduced"
+    r"|cut|dropped|fell|fallen|gewechselt|wechselten|umgestiegen|umgestellt|migriert|ersetzt|getauscht|erhöht|angehoben"
+    r"|gestiegen|gesenkt|gesunken|heruntergestuft|hochgestuft|cambiado|cambiamos|cambié|pasado|pasamos|migrado|migramos|subido"
+    r"|bajado|sustituido|reemplazado|changé|passés?|migré|augmenté|baissé|remplacé|mudamos|trocamos)\b",
     re.IGNORECASE,
 )
 _WORD = r"[^\s,;:.!?()]+(?:\.[^\s,;:.!?()]+)*"
 _ARTICLE = "(?:the |a |our |der |den |dem |die |das |el |la |le )?"
 _OLD = rf"{_ARTICLE}(?P<old>{_WORD}(?: {_WORD}){{0,2}}?)"
-_NAME = rf"(?P<old>(?:[A-ZÀ-Þ\d][^\s,;:!?()]*)(?: [A-ZÀ-Þ\d][^\s,;:!?()]*){{0,2}})"
 _NEW = rf"{_ARTICLE}(?P<new>{_WORD}(?: {_WORD})?)"
+_CAPITALISED = r"[A-ZÀ-Þ\d][^\s,;:!?()]*"
+_NAME = rf"(?P<old>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}})"
 _EXCHANGES: Final = tuple(
     re.compile(rf"\b{pattern}")
     for pattern in (
         rf"(?:from|von|vom|de|du|desde|da|do) {_OLD} (?:to|zu|zum|zur|auf|nach|a|al|à|au|para) {_NEW}",
-        rf"(?i:replaced|swapped|exchanged|cambiado|sustituido|reemplazado|remplacé) {_OLD} (?:with|by|for|por|par) {_NEW}",
-        rf"{_NAME} (?:was|were|is|has been|est|a été|fue|ha sido) (?:replaced|remplacé|sustituido) (?:with|by|par|por) {_NEW}",
+        rf"(?i:replaced|swapped|exchanged|cambiado|sustituido|reemplazado|remplacé) {_OLD}"
+        rf" (?:with|by|for|por|par) {_NEW}",
+        rf"{_NAME} (?:was|is|has been|est|a été|fue|ha sido) (?:replaced|remplacé|sustituido)"
+        rf" (?:with|by|par|por) {_NEW}",
         rf"{_NAME} (?:wurde )?(?:durch|gegen) {_NEW} (?:ersetzt|getauscht)\b",
-        rf"(?i:cancell?ed|ditched|quit) {_OLD}[,;]? (?:and |so )*(?:we |I )?(?:went with|use|took|chose) {_NEW}",
+        rf"(?i:cancell?ed|ditched|quit) {_OLD},? (?:and |so )*(?:we |I )?(?:went with|took|chose) {_NEW}",
     )
 )
 _AUXILIARY: Final = re.compile(

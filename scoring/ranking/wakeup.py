@@ -28,6 +28,7 @@ RECENCY_HALF_LIFE_DAYS: Final = 90.0
 MIN_CUT: Final = 20
 """Minimum characters of a cut item, unless it is the only item (count)."""
 _POINTED: Final = 80  # characters of a cut item from which its mark has the command for the rest
+_OUTDATED: Final = "outdated in part"
 _STATED: Final = ("type", "kind", "category")  # fields of front matter that name a kind
 _CHANGED: Final = ("updated", "modified")  # fields of front matter with the last change
 _ENDED: Final = (
@@ -69,6 +70,7 @@ class Item:
         confidence: high, medium or low; shown, without influence on the order.
         length: characters of the whole text.
         day: of the note, shown where its text needs it (*last night*); else empty.
+        is_outdated: whether a newer memory replaces one of several things that it says.
         tokens: estimated tokens of its line.
         cut: characters of the whole text that did not fit the budget; 0 if the item is whole.
     """
@@ -84,6 +86,7 @@ class Item:
     updated_at: datetime
     length: int = 0
     day: str = ""
+    is_outdated: bool = False
     tokens: int = 0
     cut: int = 0
 
@@ -110,8 +113,8 @@ class Item:
     @property
     def line(self) -> str:
         """Return the item as one quoted line for an assistant."""
-        head = f"{self.confidence}, {self.day}" if self.day else self.confidence
-        return f"> [{head}] {self.said}{self.mark}"
+        labels = (self.confidence, _OUTDATED if self.is_outdated else "", self.day)
+        return f"> [{', '.join(filter(None, labels))}] {self.said}{self.mark}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from slowwave.lifecycle.newer_values import newer_values
 from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
 from slowwave.quality.outdated.cues import announces
+from slowwave.quality.outdated.statements import has_several
 from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.text_times import depends_on_its_day
@@ -142,7 +143,12 @@ def _items(tenant: Tenant, best: pl.DataFrame, where: str) -> dict[str, list[Ite
     rows = best.join(contents, on="memory_id", maintain_order="left").to_dicts()
     outdated = newer_values(tenant, [row["memory_id"] for row in rows])
     items: dict[str, list[Item]] = {}
-    for row in _without_repetitions(tenant, [row for row in rows if row["memory_id"] not in outdated]):
+    rows = [
+        row | {"is_outdated": is_outdated}
+        for row in rows
+        if not (is_outdated := row["memory_id"] in outdated) or has_several(_HEADINGS.sub("", row["content"]))
+    ]
+    for row in _without_repetitions(tenant, rows):
         items.setdefault(row["section"], []).append(_item(row))
     return items
 
@@ -196,6 +202,7 @@ def _item(row: dict[str, Any]) -> Item:
         confidence=memory_confidence(*(row[name] for name in CONFIDENCE_LABELS)).tier,
         importance_tier=row["importance_tier"],
         updated_at=row["updated_at"],
+        is_outdated=row["is_outdated"],
         day=row["date"].date().isoformat() if _needs_day(f"{title} {text}", row["date"].date()) else "",
     )
 

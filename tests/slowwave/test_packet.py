@@ -437,6 +437,16 @@ def test_the_packet_has_the_newest_value_alone(memory):
     assert "100 requests" not in packet.text
 
 
+def test_a_note_with_something_else_stays_and_says_that_it_is_outdated_in_part(memory):
+    saved = ("The rate limit is 100 requests a minute. Carla answers questions about it.",
+             "The rate limit was raised to 200 requests a minute.")  # fmt: skip
+    for month, text in enumerate(saved, start=3):
+        memory.save(text, created_at=datetime(2026, month, 2, tzinfo=UTC))
+    lines = [line for line in memory.wakeup().text.splitlines() if line.startswith("> ")]
+    assert f"> [medium, outdated in part] {saved[0]}" in lines
+    assert len(lines) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "is_dated"),
     [
