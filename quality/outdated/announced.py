@@ -152,6 +152,8 @@ def _has_other_subject(
     if not new.subject - covered(new.subject, known) - _NO_QUALIFIERS:
         return False
     lost = old.subject - covered(old.subject, said)
+    if lost - _NO_QUALIFIERS and _first_of(new) in TABLES["verbs"] and new.subject <= new.names:
+        return True  # "Switched Mum to 10 mg" changes nothing for Luc
     # With an article the new subject may be who changed it: "the landlord raised the rent".
     is_named = content_key(_first_of(new)) in new.subject
     is_other = is_named and bool(question.keys) and question.asks != "name" and bool(lost - _NO_QUALIFIERS)

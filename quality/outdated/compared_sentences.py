@@ -30,8 +30,12 @@ _AT_A_TIME = re.compile(
     re.IGNORECASE,
 )
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
-MEASURES: Final = frozenset(map(content_key, UNITS))
-"""Keys of units, which name no subject: not all that takes hours is one thing."""
+_PERIODS: Final = (
+    "day", "daily", "week", "weekly", "month", "monthly", "year", "yearly", "tag", "woche", "monat",
+    "monatlich", "jahr", "mes", "semana", "año", "mois", "semaine", "jour", "día",
+)  # fmt: skip
+MEASURES: Final = frozenset(map(content_key, (*UNITS, *_PERIODS)))
+"""Keys of units and periods, which name no subject: not all that takes hours is one thing."""
 NO_SUBJECT: Final = GENERIC | CHANGING
 
 
@@ -80,7 +84,8 @@ class ComparedSentences:
         self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
         self.is_other_unit = has_other_unit(old, new)
         self.has_kind = bool(old.kinds & new.kinds) or (_may_be_time(old) and _may_be_time(new))
-        self.is_framed = bool(old.frames & new.frames)
+        has_no_place = bool(old.placed) and not (new.placed or new.verbs)  # now lives with Marie
+        self.is_framed = bool(old.frames & new.frames) and not has_no_place
         is_framed = not asked and bool(question.frames & old.frames & new.frames)
         self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
         self.is_moved = (
@@ -171,7 +176,8 @@ class ComparedSentences:
                 or is_attribute
             ):
                 return True
-        if self.topic and (self.former_value or (self.shared and (self.is_framed or self.has_kind))):
+        is_alike = bool(self.topic - MEASURES and self.shared) and (self.is_framed or self.has_kind)
+        if is_alike or (self.topic and self.former_value):
             return True
         return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
 

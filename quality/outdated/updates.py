@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from slowwave.quality.outdated.announced import announces_change, are_apart
 from slowwave.quality.outdated.asked_words import says_of
+from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.cues import announces
 from slowwave.quality.outdated.dates import is_to_come, written_date
 from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
@@ -56,8 +57,8 @@ class DatedPassage:
 
     @property
     def titled(self) -> str:
-        """Title and text."""
-        return f"{self.title} {self.text}"
+        """Title and text; only the text if the title is its beginning."""
+        return self.text if _is_from_text(self.title, self.text) else f"{self.title} {self.text}"
 
     @property
     def said_at(self) -> datetime | None:
@@ -128,17 +129,21 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
         if _is_about(subject, asked_keys(one.titled))
     ]
     following: dict[str, DatedPassage] = {}
-    for memory in dict.fromkeys(passage.memory_id for passage in about) if len(about) > 1 else ():
+    for memory in dict.fromkeys(passage.memory_id for passage in about):
         own = [passage for passage in about if passage.memory_id == memory]
         all_of_it = _whole(memory, own)
         first = min(map(order_in_time, own))
+        # One that a question repeats (is Rainer still my instructor?) is asked for what it says.
+        is_repeated = question.asked.is_of_state and question.subject <= covered(
+            question.subject, asked_keys(all_of_it)
+        )
         others = [
             passage
-            for passage in about
+            for passage in (comparable if is_repeated else about)
             if passage.memory_id != memory
             and order_in_time(passage) > first
-            and has_most(question, all_of_it, passage.titled)
-            and not lacks_named(question, all_of_it, passage.titled)
+            and (is_repeated or has_most(question, all_of_it, passage.titled))
+            and (is_repeated or not lacks_named(question, all_of_it, passage.titled))
         ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer

@@ -266,21 +266,18 @@ def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Re
 def _with_updates(
     results: tuple[Result, ...], ranking: Ranking, retrieved: SearchCandidates
 ) -> tuple[Result, ...]:
-    """Add to each outdated result where the newest value is."""
-    if not any(memory.outdated_by for memory in ranking.results):
-        return results
-    titles = retrieved.titles
-    return tuple(
-        replace(
-            result,
-            outdated_by=memory.outdated_by,
-            newer_title=titles[memory.outdated_by] or "",
-            valid_until=update.until,
-        )
-        if memory.outdated_by and (update := retrieved.outdated.get(memory.memory_id))
-        else result
-        for result, memory in zip(results, ranking.results, strict=True)
-    )
+    """Add to each outdated result where the newest value is, which fits at least as well."""
+    pairs = [(result, memory.outdated_by) for result, memory in zip(results, ranking.results, strict=True)]
+    strong = {newer for result, newer in pairs if newer and result.fit == "strong"}
+    marked = []
+    for result, newer in pairs:
+        if result.memory_id in strong and result.fit == "fair":  # a newer text may lack words of the query
+            result = replace(result, fit="strong")
+        if newer and (update := retrieved.outdated.get(result.memory_id)):
+            title, until = retrieved.titles[newer] or "", update.until
+            result = replace(result, outdated_by=newer, newer_title=title, valid_until=until)
+        marked.append(result)
+    return tuple(marked)
 
 
 def _with_contradictions(
