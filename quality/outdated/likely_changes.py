@@ -51,7 +51,11 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
                 when > moment
                 and later.memory_id != older.memory_id
                 and later.sensitivity == older.sensitivity
-                and (has_most(question, older.titled, later.titled) or _is_of_subject(question, older, later))
+                and (
+                    has_most(question, older.titled, later.titled)
+                    or _is_of_subject(question, older, later)
+                    or _is_only_another_value(older, later)
+                )
                 and not _lacks_a_part(question, older, later)
                 and may_change(older, later)
                 and not lacks_named(question, older.text, later.text)
@@ -73,7 +77,9 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
     if not told or not (_says_changed(news) or _has_another_value(told, news)):
         return False
     old_keys, new_keys = _subject_keys(told), _subject_keys(news)
-    if len(covered(old_keys, new_keys)) < MIN_SHARED or _are_told_apart(older, newer):
+    if not _is_only_another_value(older, newer) and (
+        len(covered(old_keys, new_keys)) < MIN_SHARED or _are_told_apart(older, newer)
+    ):
         return False
     return any(
         not (
@@ -95,6 +101,18 @@ def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage)
     asking = [one for one in _told(older.text) if covered(question.asked.keys, one.keys)]
     keys = _subject_keys(_news(newer.text))
     return any(one.subject and covered(one.subject, keys) for one in asking)
+
+
+def _is_only_another_value(older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note names nothing that the older one does not, but another value.
+
+    As *choir is on Wednesdays now*, after *choir rehearsal is on Tuesdays*.
+    """
+    if _is_titled(older) or _is_titled(newer):
+        return False
+    told, news = _told(older.text), _news(newer.text)
+    keys = _subject_keys(news)
+    return bool(keys) and keys == covered(keys, _subject_keys(told)) and _has_another_value(told, news)
 
 
 def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
@@ -135,13 +153,17 @@ def _subject_keys(sentences: tuple[ShortSentence, ...]) -> frozenset[str]:
     return frozenset().union(*(sentence.keys for sentence in sentences)) - NO_SUBJECT - MEASURES
 
 
+def _is_titled(passage: DatedPassage) -> bool:
+    return bool(passage.title) and not is_from_first_words(passage.title, passage.text)
+
+
 def _are_told_apart(passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether each of two titles has a word that tells two things apart.
 
     The other memory lacks that word. Titles of two offices share another one; those of two islands are names
     that their texts lack. Without titles, the texts tell them apart.
     """
-    if not all(one.title and not is_from_first_words(one.title, one.text) for one in (passage, other)):
+    if not all(map(_is_titled, (passage, other))):
         return are_apart(NOTHING_ASKED, read(passage.text), read(other.text))
     titles = [asked_keys(one.title) for one in (passage, other)]
     texts = [asked_keys(one.text) for one in (passage, other)]

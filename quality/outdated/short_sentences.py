@@ -57,6 +57,7 @@ _ANOTHER: Final = frozenset({"a", "an", "another", "ein", "eine", "einen", "un",
 _IN: Final = frozenset({"in", "im", "en", "em"})
 _OF: Final = frozenset({"of", "von", "de", "di"})
 _RATES: Final = frozenset({"a", "an", "per", "each", "every", "pro", "par", "por", "al", "im"})
+_ORDINAL: Final = frozenset({"st", "nd", "rd", "th"})
 _FAR: Final = frozenset({"far", "away", "different"})
 _CHANGES: Final = TABLES["verbs"] | TABLES["now"]
 _NO_QUALIFIERS: Final = _CHANGES | TABLES["generic"]
@@ -285,7 +286,13 @@ def _kind_of_number(tokens: Sequence[str], low: Sequence[str], at: int) -> str:
     after = low[at + 1] if at + 1 < len(low) else ""
     if ":" in low[at] or after in _HOURS:
         return "clock"
+    if at and low[at - 1] == "the" and after in _ORDINAL and not _is_noun(low[at + 2 : at + 3]):
+        return "date"  # on the 11th, but not the 2nd floor
     return "percent" if low[at].endswith("%") else "number"
+
+
+def _is_noun(words: Sequence[str]) -> bool:
+    return any(word[0].isalpha() and word not in FUNCTION and word not in _CHANGES for word in words)
 
 
 def _rates(low: Sequence[str]) -> frozenset[str]:
