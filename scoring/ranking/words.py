@@ -47,6 +47,8 @@ MAX_STEMS = 65_536
 _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
 FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
+_UNASKED = FUNCTION_WORDS - {"i", "me", "my", "myself", "we", "our", "ours", "us", "you", "your", "yours"}
+_IN_QUERY = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
 """Function words of other languages; some are English words, too."""
 ALIKE = 5
@@ -186,6 +188,16 @@ class _ContentStems(dict[str, str]):
 
 
 _CONTENT_STEMS = _ContentStems()
+
+
+def without_function_words(query: str) -> str:
+    """Return a query for the full-text index without function words, if there are others.
+
+    The index leaves out stop words by their stems, so that "does" and "because" are words there. Those of the
+    first and second person stay, as in the index.
+    """
+    kept = _IN_QUERY.sub(lambda match: "" if match[0].casefold() in _UNASKED else match[0], query)
+    return kept if _IN_QUERY.search(kept) else query
 
 
 def is_function_word(word: str) -> bool:

@@ -12,7 +12,7 @@ from slowwave.index.channels import DIGITS
 from slowwave.scoring.ranking.text_times import time_shares
 from slowwave.scoring.ranking.time_spans import TimeWords
 from slowwave.scoring.ranking.time_words import is_dated, without_expression
-from slowwave.scoring.ranking.words import stems
+from slowwave.scoring.ranking.words import stems, without_function_words
 from slowwave.store.frames import column_values
 
 
@@ -32,13 +32,16 @@ def without_time(query: str, asked: TimeWords | None) -> str:
 
 
 def for_full_text(query: str, asked: TimeWords | None) -> str:
-    """Return a query as it is compared by words: without a window that texts name otherwise (*last week*).
+    """Return a query as it is compared by words.
+
+    It is without function words, and without a window that texts name otherwise (*last week*).
 
     Args:
         query: Text of the query.
         asked: Its time; None without one.
     """
-    return query if asked is not None and is_dated(asked) else without_time(query, asked)
+    timeless = query if asked is not None and is_dated(asked) else without_time(query, asked)
+    return without_function_words(timeless)
 
 
 def of_asked_time(ids: Sequence[str], times: Mapping[str, float], held: Collection[str]) -> np.ndarray:
