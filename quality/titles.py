@@ -67,7 +67,7 @@ def _first_line(content: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_whole(text.strip(_MARKS)).casefold().split())
+    return " ".join(_whole(text.strip(_MARKS)).casefold().rstrip(".!").split())
 
 
 def _whole(text: str) -> str:

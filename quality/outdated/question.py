@@ -23,11 +23,6 @@ TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
 _PLACES = frozenset({0, 1})  # kinds of attribute of short notes: home and work
 _USED = 3  # the same: what is used
-_ROLE = re.compile(
-    r"\W*[^\W\d_][\w.]*(?: [^\W\d_a-z]\w*)? (?:is|ist|es|est|è|é)"
-    r" (?:my|our|the|meine?|unsere?|der|die|mi|nuestr[oa]|mon|ma|notre) "
-)
-"""Begins a statement of who has a role: Rainer is my instructor."""
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 BEGINNING: Final = 200  # characters of a text and its title that name what it is about
@@ -150,12 +145,11 @@ class Question:
         # Where somebody lives or works, or what is used, is the value, which another statement need not have.
         is_placed = bool(sentence.frames & _PLACES)
         named = sentence.names if sentence.says_i else sentence.names - sentence.subject
-        value = sentence.placed | named if is_placed else named if _USED in sentence.frames else _NONE
-        value |= sentence.subject if (is_role := _ROLE.match(text) is not None) else _NONE
+        is_used = sentence.says_i and _USED in sentence.frames and bool(read.asked.keys - named)
+        value = sentence.placed | named if is_placed else named if is_used else _NONE
         asked = replace(
             read.asked, keys=read.asked.keys - value, values=_NONE,
             is_past=read.asked.is_past and names_former,
-            asks="name" if is_role else "place" if is_placed else read.asked.asks,
         )  # fmt: skip
         _, number = numbered_name(text)
         numbered = frozenset([number]) if number else frozenset()

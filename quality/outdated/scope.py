@@ -151,6 +151,28 @@ def scope_of(sentence: str) -> SentenceLimits:
     )
 
 
+def limits_behind(sentence: str, start: int) -> frozenset[str]:
+    """Return the keys of nouns behind prepositions that limit a value: *replaced … in the warehouse*.
+
+    A word for "only" anywhere is a limit, too.
+
+    Args:
+        sentence: With the value.
+        start: Where the value begins (characters).
+    """
+    low = _WORD.findall(sentence[start:].casefold().replace("’", "'"))
+    keys = [_key(word) for word in low]
+    no_limit = SCOPE["occasion"] | SCOPE["universal"] | _DATING
+    found: set[str] = set() if SCOPE["only"].isdisjoint(_WORD.findall(sentence.casefold())) else {"only"}
+    for at in range(1, len(low) - 1):
+        if not low[at][0].isalnum():
+            break
+        near = low[at + 1 : at + 1 + _FEW]
+        if low[at] in SCOPE["before"] and no_limit.isdisjoint(near) and not near[0][0].isdigit():
+            found.update(_phrase(low, keys, at + 1)[:1])
+    return frozenset(found)
+
+
 def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bool:
     """Whether a newer sentence speaks of less or something else than an older one.
 

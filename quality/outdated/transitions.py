@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
+from slowwave.quality.outdated.change_words import covered
+from slowwave.quality.outdated.scope import limits_behind, scope_of
 from slowwave.quality.outdated.tokens import GENERAL, tokens_of
 
 _VERB: Final = re.compile(
@@ -24,7 +26,7 @@ _NEW = rf"{_ARTICLE}(?P<new>{_WORD}(?: {_WORD})?)"
 _CAPITALISED = r"[A-ZÀ-Þ\d][^\s,;:!?()]*"
 _NAME = rf"(?P<old>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}})"
 _EXCHANGES: Final = tuple(
-    re.compile(rf"\b{pattern}")
+    re.compile(rf"(?<![^\s(\"'„“«]){pattern}")
     for pattern in (
         rf"(?:from|von|vom|de|du|desde|da|do) {_OLD} (?:to|zu|zum|zur|auf|nach|a|al|à|au|para) {_NEW}",
         rf"(?i:replaced|swapped|exchanged|cambiado|sustituido|reemplazado|remplacé) {_OLD}"
@@ -44,19 +46,31 @@ _I: Final = re.compile(
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
+class _Transition(NamedTuple):
+    """Change of a value: subject, old and new value in lower case, and limits behind the new one."""
+
+    subject: frozenset[str]
+    old: str
+    new: str
+    limits: frozenset[str]
+
+
 def names_old_value(older: str, newer: str) -> bool:
     """Whether a newer text says that an older one's value changed.
 
     The old value is a name or has a figure, and is not the first thing that the older sentence names: that
     is what the sentence is about. What the newer text says before the values, the older one has, too: the
-    bill that changed from 780 to 800 is not the rent. One who speaks of himself changes nothing of others.
+    bill that changed from 780 to 800 is not the rent. What is replaced in one place stays elsewhere.
+    One who speaks of himself changes nothing of others.
 
     Args:
         older: Text or sentence.
         newer: Text or sentence.
     """
     plain = older.casefold()
-    for subject, old, new in _transitions(newer):
+    for subject, old, new, limits in _transitions(newer):
+        if limits - covered(limits, scope_of(older).keys):
+            continue
         stated = re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain)
         is_value = stated is not None and _subject(_SENTENCE.split(plain[: stated.start()])[-1])
         if is_value and new not in plain and subject <= _subject(older) and not _is_mine_alone(older, newer):
@@ -74,15 +88,15 @@ def _subject(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=4_096)
-def _transitions(text: str) -> tuple[tuple[frozenset[str], str, str], ...]:
+def _transitions(text: str) -> tuple[_Transition, ...]:
     return tuple(_found(text)) if _VERB.search(text) else ()
 
 
-def _found(text: str) -> Iterator[tuple[frozenset[str], str, str]]:
-    """Yield the subject, the old and the new value of each change, in lower case."""
+def _found(text: str) -> Iterator[_Transition]:
     for sentence in _SENTENCE.split(text):
         exchanges = _EXCHANGES if _VERB.search(sentence) else ()
         for match in (found for pattern in exchanges for found in pattern.finditer(sentence)):
             if any(letter.isupper() or letter.isdigit() for letter in match["old"]):
                 before = _AUXILIARY.sub(" ", _VERB.sub(" ", sentence[: match.start()]))
-                yield _subject(before), match["old"].casefold(), match["new"].casefold()
+                limits = limits_behind(sentence, match.start("new"))
+                yield _Transition(_subject(before), match["old"].casefold(), match["new"].casefold(), limits)

@@ -208,10 +208,7 @@ def test_a_statement_of_something_else_replaces_nothing():
         for (question, older, _), (other, _, newer) in product(cases, cases)
         if question != other and says(question, older, newer)
     }
-    assert marked == {
-        ("We live in Linz.", "I moved: I now live at 4 Mill Lane."),
-        ("I work at Tesco.", "Peter Hahn left; Sabine Roth is my new manager."),  # wrong
-    }
+    assert marked == {("We live in Linz.", "I moved: I now live at 4 Mill Lane.")}
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=80))
