@@ -266,7 +266,7 @@ def _at_most_fair(result: Result, query: str, retrieved: SearchCandidates) -> Re
 def _with_updates(
     results: tuple[Result, ...], ranking: Ranking, retrieved: SearchCandidates
 ) -> tuple[Result, ...]:
-    """Add to each outdated result where the newest value is, which fits at least as well."""
+    """Add to each outdated result where the newest value is; that one fits as well."""
     pairs = [(result, memory.outdated_by) for result, memory in zip(results, ranking.results, strict=True)]
     strong = {newer for result, newer in pairs if newer and result.fit == "strong"}
     marked = []
