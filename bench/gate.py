@@ -159,7 +159,7 @@ def real(data: Path, sample: int, rng: random.Random) -> dict[str, list[Note]]:
         texts[f"sentences of {file.stem}"] = sorted({text for pair in pairs for text in pair})
     return {
         f"real: {name}": [
-            note_of({"content": text}, at, fallback_key=f"saved/{at}")
+            note_of({"content": text}, fallback_key=f"saved/{at}")
             for at, text in enumerate(rng.sample(every, min(sample, len(every))))
         ]
         for name, every in texts.items()
@@ -185,8 +185,7 @@ def junk(rng: random.Random, each: int) -> dict[str, list[Note]]:
     labels = {"bare": {}, "titled": {"title": TITLE, "tags": ["harbour", "pump", "papers"]}}
     return {
         f"junk, {name}: {kind}": [
-            note_of({"content": text, **given}, at, fallback_key=f"saved/{at}")
-            for at, text in enumerate(every)
+            note_of({"content": text, **given}, fallback_key=f"saved/{at}") for at, text in enumerate(every)
         ]
         for name, given in labels.items()
         for kind, every in texts.items()

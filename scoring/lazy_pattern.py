@@ -1,4 +1,4 @@
-"""Regular expressions compiled on first use: a short process uses few of the hundreds in its modules."""
+"""Regular expressions compiled on first use: a short process uses few of those in its modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any, cast
 
 
 def lazy_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled when one of its attributes is first used."""
+    """Return a pattern that is compiled when one of its methods is first used.
+
+    It is for its methods alone: functions of `re` do not take it.
+    """
     return cast(re.Pattern[str], _LazyPattern(source, flags))
 
 
@@ -21,5 +24,7 @@ class _LazyPattern:
         return re.compile(self._source, self._flags)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - as the pattern has it
+        if name.startswith("_"):
+            raise AttributeError(name)
         value = vars(self)[name] = getattr(self._whole, name)  # later uses do not come here
         return value

@@ -17,7 +17,12 @@ from slowwave.quality.outdated.change_words import (
     covered,
     is_turned,
 )
-from slowwave.quality.outdated.compared_sentences import ComparedSentences, has_other_owner
+from slowwave.quality.outdated.compared_sentences import (
+    ComparedSentences,
+    has_other_owner,
+    is_elsewhere,
+    is_of_first,
+)
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText
@@ -121,6 +126,8 @@ def are_apart(
         has_narrower_subject(old, new, known)
         or _has_other_subject(question, old, new, known, said)
         or _is_apart(question, old, new)
+        or is_of_first(old.text, new.text)
+        or is_elsewhere(old, new, frozenset(one for one in newer.former if covered([one], old.keys)))
         for old, new in pairs
     )
 

@@ -29,7 +29,6 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
-_OWNER = re.compile(r"\W*([A-ZÄÖÜ][^\W\d_]+[^\W\d_s])\b")  # at the beginning of a sentence
 _NAMED_FRAMES: Final = frozenset({0, 1})  # home and work, which have names
 _TIES: Final = frozenset({"left", "joined"})
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
@@ -46,10 +45,37 @@ def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
     """Whether a newer sentence is about somebody else's."""
     if old.of_speaker != new.of_speaker and (new.of_others or new.of_listener) and not new.of_speaker:
         return True
-    if (first := _OWNER.match(old.text)) and re.search(rf"\b{first[1]}s(?= [A-ZÄÖÜ])", new.text):
-        return True  # Tom, Toms Frau
     owners = new.possessed - GENERIC
-    return bool(owners - covered(owners, old.keys))
+    return is_of_first(old.text, new.text) or bool(owners - covered(owners, old.keys))
+
+
+def is_of_first(older: str, newer: str) -> bool:
+    """Whether a newer sentence is of what belongs to the first name of an older one: Tom, Toms Frau."""
+    first = older.split(maxsplit=1)[0] if older[:1].isupper() else ""
+    _, owned, rest = newer.partition(f"{first}s ")
+    return len(first) > 1 and bool(owned) and rest[:1].isupper()
+
+
+def is_elsewhere(old: ShortSentence, new: ShortSentence, former: Set[str]) -> bool:
+    """Whether a newer sentence has no place of the older one's kind.
+
+    Who lived in Paris lives with Marie now. A name is followed by a name: who worked at Bosch works in the
+    paint shop now, but somebody moves to a farm. Who left or joined something else may work where he did.
+
+    Args:
+        old: Older sentence.
+        new: Newer sentence.
+        former: Keys and values of the older sentence that the newer note says have ended.
+    """
+    if old.frames.isdisjoint(_NAMED_FRAMES) or new.frames.isdisjoint(_NAMED_FRAMES):
+        return False
+    if old.placed and not (new.placed or new.verbs):
+        return True
+    if former - old.subject or new.is_negated or not TABLES["moved"].isdisjoint(new.verbs):
+        return False
+    named = old.placed or old.names - old.subject
+    is_unnamed = bool(named) and named <= old.names and new.names == covered(new.names, old.keys)
+    return is_unnamed or (not _TIES.isdisjoint(new.verbs) and old.names.isdisjoint(new.names))
 
 
 def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
@@ -89,12 +115,12 @@ class ComparedSentences:
         self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
         self.is_other_unit = has_other_unit(old, new)
         self.has_kind = bool(old.kinds & new.kinds) or (_may_be_time(old) and _may_be_time(new))
-        is_elsewhere = self._is_elsewhere()
-        self.is_framed = bool(old.frames & new.frames) and not is_elsewhere
-        is_framed = not asked and not is_elsewhere and bool(question.frames & old.frames & new.frames)
+        is_apart = is_elsewhere(old, new, ended)
+        self.is_framed = bool(old.frames & new.frames) and not is_apart
+        is_framed = not asked and not is_apart and bool(question.frames & old.frames & new.frames)
         self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
         self.is_moved = (
-            question.asks == "place" and not is_elsewhere and bool(asked) and asked == self.topic
+            question.asks == "place" and bool(asked) and asked == self.topic
             and not TABLES["moved"].isdisjoint(new.verbs) and bool(covered(asked, new.subject))
             and old.bound == new.bound and question.frames <= new.frames
         )  # fmt: skip
@@ -105,21 +131,6 @@ class ComparedSentences:
         return self._is_one_subject() and self._differs() and (
             self._is_restated() or (bool(self.new.cues) and (self._is_bare() or self._is_change()))
         )  # fmt: skip
-
-    def _is_elsewhere(self) -> bool:
-        """Whether the newer sentence has no place of the older one's kind.
-
-        Who lived in Paris lives with Marie now. A name is followed by a name: who worked at Bosch works in
-        the paint shop now. Who left or joined something else may work where he did.
-        """
-        old, new = self.old, self.new
-        if old.placed and not (new.placed or new.verbs):
-            return True
-        if self.former or new.is_negated or old.frames.isdisjoint(_NAMED_FRAMES):
-            return False
-        named = old.placed or old.names - old.subject
-        is_unnamed = bool(named) and named <= old.names and new.names == covered(new.names, old.keys)
-        return is_unnamed or (not _TIES.isdisjoint(new.verbs) and old.names.isdisjoint(new.names))
 
     def _is_one_subject(self) -> bool:
         """Whether owners, names and values of the question agree."""

@@ -175,6 +175,11 @@ def read(text: str) -> ShortText:
     )
 
 
+def says_several(text: str) -> bool:
+    """Whether a text has several sentences with two content words or more."""
+    return sum(len(sentence.keys) > 1 for sentence in read(text).sentences) > 1
+
+
 @lru_cache(maxsize=8_192)
 def sentence_of(text: str) -> ShortSentence:
     """Return what a sentence is compared by."""

@@ -13,7 +13,6 @@ from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, MONTH
 from slowwave.quality.outdated.values import DIGITS, Value, values_of
 
 MAX_CHARACTERS = 800  # read of a passage
-_WORD = 8  # most characters of what is no sentence
 SHORT = 160  # characters of a sentence that is compared as a whole
 _FENCED = 5 * MAX_CHARACTERS  # read of a passage with code
 _READ = 1_000  # characters of a passage that are searched for words of change
@@ -83,11 +82,6 @@ def _words(sentence: str) -> list[str]:
     return _IN_WORDS.findall(sentence)
 
 
-def has_several(text: str) -> bool:
-    """Whether a text has more than one sentence."""
-    return sum(len(sentence) > _WORD for sentence in _SENTENCE.split(text[:MAX_CHARACTERS])) > 1
-
-
 def may_have_values(text: str) -> bool:
     """Whether a text has sentences that may have values."""
     return bool(_sentences(text)[1])
@@ -149,7 +143,7 @@ def _sentences(text: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     return speaker.casefold(), tuple(
         (sentence, sentence.casefold())
         for sentence in (_SENTENCE.split(body) if several else (body,))
-        if len(sentence) > _WORD
+        if len(sentence) > 8
         and (len(sentence) < SHORT or may_have_value(sentence))
         and not _FORMATTED.search(sentence)
     )

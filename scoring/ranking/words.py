@@ -48,7 +48,7 @@ _WORD = re.compile(r"\w+")
 _STEMMER = SnowballStemmer("english")
 FUNCTION_WORDS = frozenset(listed("slowwave.scoring", "function"))
 _UNASKED = FUNCTION_WORDS - {"i", "me", "my", "myself", "we", "our", "ours", "us", "you", "your", "yours"}
-_IN_QUERY = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_IN_QUERY = re.compile(r"(?<!\w)[^\W_]+(?:['’][^\W_]+)*(?!\w)")
 FUNCTION_ELSEWHERE = frozenset(listed("slowwave.scoring", "function_elsewhere"))
 """Function words of other languages; some are English words, too."""
 ALIKE = 5
@@ -194,10 +194,16 @@ def without_function_words(query: str) -> str:
     """Return a query for the full-text index without function words, if there are others.
 
     The index leaves out stop words by their stems, so that "does" and "because" are words there. Those of the
-    first and second person stay, as in the index.
+    first and second person stay, as in the index. So do contractions and, behind the beginning, words with a
+    capital letter: IT, WHO, Will.
     """
-    kept = _IN_QUERY.sub(lambda match: "" if match[0].casefold() in _UNASKED else match[0], query)
+    kept = _IN_QUERY.sub(lambda match: "" if _is_unasked(match) else match[0], query)
     return kept if _IN_QUERY.search(kept) else query
+
+
+def _is_unasked(word: re.Match[str]) -> bool:
+    is_plain = word[0][0].islower() or not (word.start() or word[0].isupper())
+    return is_plain and word[0].casefold() in _UNASKED
 
 
 def is_function_word(word: str) -> bool:

@@ -359,7 +359,8 @@ def _in_range(name: str, value: int) -> None:
 
 def _of_a_known_year(name: str, value: object, when: date) -> None:
     if not FIRST_YEAR <= when.year <= LAST_YEAR:
-        raise ArgumentError(f"{name} = {shown(value)}: give a year from {FIRST_YEAR} to {LAST_YEAR}.")
+        given = value.isoformat() if isinstance(value, date) else shown(value)
+        raise ArgumentError(f"{name} = {given}: give a year from {FIRST_YEAR} to {LAST_YEAR}.")
 
 
 def shown(value: object) -> str:

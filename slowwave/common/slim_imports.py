@@ -53,7 +53,10 @@ def load_tables() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Keep the garbage collector off in this block of imports: it takes a tenth of their time."""
+    """Keep the garbage collector off in this block of imports: it takes a tenth of their time.
+
+    What exists then is exempt from later collections, so this is for processes of our own.
+    """
     collecting = gc.isenabled()
     gc.disable()
     try:

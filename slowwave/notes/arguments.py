@@ -116,10 +116,10 @@ def note_of(labels: Mapping[str, Any], *, fallback_key: str, place: str = "") ->
 
     Raises:
         ArgumentError: It has no text.
-        SlowwaveError: A label is unknown or has the wrong type; the message names it and the note.
+        SlowwaveError: A label is unknown or has the wrong type; the message names it.
     """
     if not isinstance(labels, Mapping):
-        raise SlowwaveError(f"{place}a note is {shown(labels)}, it has to be a mapping of labels.")
+        raise SlowwaveError(f"{place}{shown(labels)} is no note. It has to be a mapping of labels.")
     if unknown := set(labels) - _GIVEN:
         names = sorted(name if isinstance(name, str) else shown(name) for name in unknown)
         raise SlowwaveError(f"{place}{names} are not labels of a note. Known: {sorted(_GIVEN)}.")

@@ -20,7 +20,7 @@ from slowwave.lifecycle.newer_values import newer_values
 from slowwave.quality.admission.statuses import RESOLVED
 from slowwave.quality.gate import has_faults
 from slowwave.quality.outdated.cues import announces
-from slowwave.quality.outdated.statements import has_several
+from slowwave.quality.outdated.short_sentences import says_several
 from slowwave.scoring.ranking.confidence import memory_confidence
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.text_times import depends_on_its_day
@@ -146,7 +146,8 @@ def _items(tenant: Tenant, best: pl.DataFrame, where: str) -> dict[str, list[Ite
     rows = [
         row | {"is_outdated": is_outdated}
         for row in rows
-        if not (is_outdated := row["memory_id"] in outdated) or has_several(_HEADINGS.sub("", row["content"]))
+        if not (is_outdated := row["memory_id"] in outdated)
+        or says_several(_HEADINGS.sub("", row["content"]))
     ]
     for row in _without_repetitions(tenant, rows):
         items.setdefault(row["section"], []).append(_item(row))

@@ -95,7 +95,7 @@ class Store(TableReader):
     """
 
     is_new = False
-    """Whether this object created the tables, as empty ones."""
+    """Whether the tables were missing when this object opened them."""
 
     recorder: Records | None = None
     """Writes each change to the journal before it is made; None for a store opened without a home."""

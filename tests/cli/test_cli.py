@@ -108,7 +108,6 @@ def test_a_home_is_made_with_its_settings_file(home):
     assert (home / "slowwave.toml").read_text() == text
 
 
-@pytest.mark.slow
 def test_an_older_note_is_saved_with_its_day_and_shown_with_its_labels(ready):
     saved = data("save", "The gauge was replaced.", "--date", "2025-03-02", "--tag", "pier", home=ready)
     shown = run("get", saved["memory_id"], home=ready).stdout
@@ -116,6 +115,7 @@ def test_an_older_note_is_saved_with_its_day_and_shown_with_its_labels(ready):
     assert "--date soon: give a day" in refused("save", "The gauge is new.", "--date", "soon", home=ready)
 
 
+@pytest.mark.slow
 def test_a_note_is_saved_found_shown_and_forgotten(ready):
     saved = data("save", DEPLOY, "--title", "Deploy [day]", "--type", "decision", "--tag", "ops", home=ready)
     assert (saved["status"], saved["reasons"]) == ("live", [])
