@@ -50,7 +50,7 @@ def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:
 
 
 def is_of_first(older: str, newer: str) -> bool:
-    """Whether a newer sentence is of what belongs to the first name of an older one: Tom, Toms Frau."""
+    """Whether a newer sentence is of the older first word's (Tom, Toms Frau)."""
     first = older.split(maxsplit=1)[0] if older[:1].isupper() else ""
     _, owned, rest = newer.partition(f"{first}s ")
     return len(first) > 1 and bool(owned) and rest[:1].isupper()
