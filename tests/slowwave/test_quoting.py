@@ -119,7 +119,7 @@ def test_no_field_of_a_note_leaves_its_quote(title, text, memory_type, tags, sou
     assert_quoted(wording.history(History(memory_id="id", events=[event])))
     item = _item({
         "title": title, "content": text, "memory_id": "id", "section": "note", "source": source, "path": None,
-        "score": 0.5, "date": NOON,
+        "score": 0.5, "date": NOON, "is_outdated": False,
         "importance_tier": "normal", "updated_at": NOON, **dict.fromkeys(CONFIDENCE_LABELS, "note"),
     })  # fmt: skip
     packet = Packet("ada", NOON, 100, 10, (PacketSection("note", (item,), 0),))
