@@ -50,6 +50,8 @@ def _tables() -> _Words:
 
 
 TABLES, FRAMES, STATES, _SAME = _tables()
+HOME_AND_WORK: Final = frozenset({0, 1})
+"""Numbers of the frames whose value is a place."""
 FUNCTION: Final = frozenset().union(
     FUNCTION_WORDS, FOREIGN_WORDS, words("slowwave.scoring", "function"),
     TABLES["speaker"], ("up", "down", "out", "must", "from", "since", "after", "it", "it's", "that's"),

@@ -10,6 +10,7 @@ from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.change_words import (
     CHANGING,
     GENERIC,
+    HOME_AND_WORK,
     STATE_KEYS,
     TABLES,
     content_key,
@@ -29,7 +30,6 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
-_NAMED_FRAMES: Final = frozenset({0, 1})  # home and work, which have names
 _TIES: Final = frozenset({"left", "joined"})
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 _PERIODS: Final = (
@@ -67,7 +67,7 @@ def is_elsewhere(old: ShortSentence, new: ShortSentence, former: Set[str]) -> bo
         new: Newer sentence.
         former: Keys and values of the older sentence that the newer note says have ended.
     """
-    if old.frames.isdisjoint(_NAMED_FRAMES) or new.frames.isdisjoint(_NAMED_FRAMES):
+    if old.frames.isdisjoint(HOME_AND_WORK) or new.frames.isdisjoint(HOME_AND_WORK):
         return False
     if old.placed and not (new.placed or new.verbs):
         return True

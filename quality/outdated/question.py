@@ -10,7 +10,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon import PAST, word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
 from slowwave.quality.outdated.asked_words import AskedWords, asked_words
-from slowwave.quality.outdated.change_words import TABLES, covered
+from slowwave.quality.outdated.change_words import HOME_AND_WORK, TABLES, covered
 from slowwave.quality.outdated.scope import numbered_name
 from slowwave.quality.outdated.short_sentences import read, sentence_of
 from slowwave.quality.outdated.state_questions import OF_STATE
@@ -21,8 +21,7 @@ from slowwave.scoring.ranking.asking import without_asking
 
 TIMES: Final = frozenset({"date", "clock", "weekday"})
 ANY: Final = TIMES | {"number", "version", "name", "statement"}
-_PLACES = frozenset({0, 1})  # kinds of attribute of short notes: home and work
-_USED = 3  # the same: what is used
+_USED = 3  # number of the frame of what is used
 _BARE = 8  # most words of a query without a question word (count)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 BEGINNING: Final = 200  # characters of a text and its title that name what it is about
@@ -143,7 +142,7 @@ class Question:
         names_former = not read.keys.isdisjoint(FORMERLY)  # "the old bike" is not the new one
         sentence = sentence_of(text)
         # Where somebody lives or works, or what is used, is the value, which another statement need not have.
-        is_placed = bool(sentence.frames & _PLACES)
+        is_placed = bool(sentence.frames & HOME_AND_WORK)
         named = sentence.names if sentence.says_i else sentence.names - sentence.subject
         is_used = sentence.says_i and _USED in sentence.frames and bool(read.asked.keys - named)
         value = sentence.placed | named if is_placed else named if is_used else _NONE

@@ -37,6 +37,7 @@ _FORMS: Final = (
 )  # fmt: skip
 _TIMES: Final = frozenset({*DAY_KEYS, *MONTH_KEYS} - {"may", "mar", "sun"})
 _DATING: Final = SCOPE["season"] | DAY_KEYS.keys() | MONTH_KEYS.keys()
+_NO_LIMITS: Final = SCOPE["occasion"] | SCOPE["universal"] | _DATING
 _PERSON = re.compile(
     r"\W*(?P<my>(?:My|Mein|Meine|Ma|Mon|Mi|Meu|Minha) )?(?P<who>[^\W\d_]+) (?:now |jetzt |only )?"
     r"(?P<verb>[^\W\d_]+)"
@@ -161,16 +162,9 @@ def limits_behind(sentence: str, start: int) -> frozenset[str]:
         start: Where the value begins (characters).
     """
     low = _WORD.findall(sentence[start:].casefold().replace("’", "'"))
-    keys = [_key(word) for word in low]
-    no_limit = SCOPE["occasion"] | SCOPE["universal"] | _DATING
-    found: set[str] = set() if SCOPE["only"].isdisjoint(_WORD.findall(sentence.casefold())) else {"only"}
-    for at in range(1, len(low) - 1):
-        if not low[at][0].isalnum():
-            break
-        near = low[at + 1 : at + 1 + _FEW]
-        if low[at] in SCOPE["before"] and no_limit.isdisjoint(near) and not near[0][0].isdigit():
-            found.update(_phrase(low, keys, at + 1)[:1])
-    return frozenset(found)
+    found = _nouns_behind(low, [_key(word) for word in low], 1)
+    is_only = not SCOPE["only"].isdisjoint(_WORD.findall(sentence.casefold()))
+    return found | {"only"} if is_only else found
 
 
 def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bool:
@@ -361,14 +355,19 @@ def _trailing(low: Sequence[str], keys: Sequence[str]) -> frozenset[str]:
     last = max(
         (at for at, word in enumerate(low) if word[0].isdigit() or word in _NAMELESS), default=len(low)
     )
+    return _nouns_behind(low, keys, last + 1, _FORMS - CHANGING_TABLES["now"])
+
+
+def _nouns_behind(
+    low: Sequence[str], keys: Sequence[str], start: int, stops: Set[str] = frozenset()
+) -> frozenset[str]:
+    """Return the first key behind each preposition, up to a sign or a stop."""
     found: list[str] = []
-    for at in range(last + 1, len(low) - 1):
-        if not low[at][0].isalnum() or low[at] in _FORMS - CHANGING_TABLES["now"]:
+    for at in range(start, len(low) - 1):
+        if not low[at][0].isalnum() or low[at] in stops:
             break
         near = low[at + 1 : at + 1 + _FEW]
-        if low[at] in SCOPE["before"] and not (SCOPE["occasion"] | SCOPE["universal"] | _DATING).intersection(
-            near
-        ):
+        if low[at] in SCOPE["before"] and _NO_LIMITS.isdisjoint(near) and not near[0][0].isdigit():
             found += _phrase(low, keys, at + 1)[:1]
     return frozenset(found)
 

@@ -133,7 +133,7 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
         own = [passage for passage in about if passage.memory_id == memory]
         all_of_it = _whole(memory, own)
         first = min(map(order_in_time, own))
-        # One that a question repeats (is Rainer still my instructor?) is asked for what it says.
+        # One that a question repeats (do we still use VetOffice?) is asked for what it says.
         is_repeated = question.asked.is_of_state and question.subject <= covered(
             question.subject, asked_keys(all_of_it)
         )

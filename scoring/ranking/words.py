@@ -33,7 +33,7 @@ SPELLED = (  # of Unicode's line breaking class SA: Thai, Lao, Burmese, Khmer, T
 )
 _UNSPACED = re.compile(f"(?P<paired>[{PAIRED}]+)|(?P<spelled>[{SPELLED}]+)")
 _UNSPACED_CHARACTER = re.compile(f"[{PAIRED}{SPELLED}]")
-"""What `_UNSPACED` begins with; a search for a single class takes an eighth of the time."""
+"""First character of `_UNSPACED`; a search for a single class takes an eighth of the time."""
 _PIECE = {"paired": 2, "spelled": 3}  # characters
 
 _ASCII_WORDS = bytes(

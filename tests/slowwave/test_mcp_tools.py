@@ -170,8 +170,8 @@ def test_an_older_note_is_saved_with_its_day(assistant):
     assistant.call("memory_save", content=DEPLOY, created_at="2025-03-02")
     found = assistant.call("memory_search", query="deploy day", until="2025-03-03")
     assert found["results"][0]["created_at"].startswith("2025-03-02")
-    told = assistant.fail("memory_save", content=BATTERY, created_at="yesterday")
-    assert "give a day as YYYY-MM-DD" in told
+    refusal = assistant.fail("memory_save", content=BATTERY, created_at="yesterday")
+    assert "give a day as YYYY-MM-DD" in refusal
     assert len(assistant.call("memory_search", query="the deploy day and the battery")["results"]) == 1
 
 
