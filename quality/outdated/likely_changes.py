@@ -73,10 +73,10 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         older: Passage of the older note.
         newer: Passage of a note with a word of change.
     """
-    told, news = _told(older.text), _news(newer.text)
-    if not told or not (_says_changed(news) or _has_another_value(told, news)):
+    told, news = told_of(older.text), news_of(newer.text)
+    if not told or not (_says_changed(news) or has_another_value(told, news)):
         return False
-    old_keys, new_keys = _subject_keys(told), _subject_keys(news)
+    old_keys, new_keys = subject_keys(told), subject_keys(news)
     if not _is_only_another_value(older, newer) and (
         len(covered(old_keys, new_keys)) < MIN_SHARED or _are_told_apart(older, newer)
     ):
@@ -98,8 +98,8 @@ def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage)
     """
     if not (question.listed or question.asked.is_of_state):
         return False
-    asking = [one for one in _told(older.text) if covered(question.asked.keys, one.keys)]
-    keys = _subject_keys(_news(newer.text))
+    asking = [one for one in told_of(older.text) if covered(question.asked.keys, one.keys)]
+    keys = subject_keys(news_of(newer.text))
     return any(one.subject and covered(one.subject, keys) for one in asking)
 
 
@@ -110,9 +110,9 @@ def _is_only_another_value(older: DatedPassage, newer: DatedPassage) -> bool:
     """
     if _is_titled(older) or _is_titled(newer):
         return False
-    told, news = _told(older.text), _news(newer.text)
-    keys = _subject_keys(news)
-    return bool(keys) and keys == covered(keys, _subject_keys(told)) and _has_another_value(told, news)
+    told, news = told_of(older.text), news_of(newer.text)
+    keys = subject_keys(news)
+    return bool(keys) and keys == covered(keys, subject_keys(told)) and has_another_value(told, news)
 
 
 def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
@@ -121,7 +121,7 @@ def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) 
     As a note on the submission of an abstract does, where the submission of the thesis is asked for.
     """
     keys = asked_keys(newer.titled)
-    pairs = [pair for sentence in _told(older.text) for pair in sentence.modifying]
+    pairs = [pair for sentence in told_of(older.text) for pair in sentence.modifying]
     return any(
         covered([first], question.asked.keys) and not covered([first], keys) and covered([second], keys)
         for first, second in pairs
@@ -133,23 +133,23 @@ def _says_changed(news: Sequence[ShortSentence]) -> bool:
     return any(sentence.cues - TABLES["events"] for sentence in news)
 
 
-def _has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentence]) -> bool:
+def has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentence]) -> bool:
     """Whether a sentence with a word of change has another value of one kind."""
     return any(new.cues and old.kinds & new.kinds and new.values - old.values for old in told for new in news)
 
 
 @lru_cache(maxsize=4_096)  # a passage is compared in many searches
-def _told(text: str) -> tuple[ShortSentence, ...]:
+def told_of(text: str) -> tuple[ShortSentence, ...]:
     return tuple(sentence for sentence in read(text).sentences if may_be_replaced(sentence))
 
 
 @lru_cache(maxsize=4_096)
-def _news(text: str) -> tuple[ShortSentence, ...]:
+def news_of(text: str) -> tuple[ShortSentence, ...]:
     return tuple(sentence for sentence in read(text).sentences if may_replace(sentence))
 
 
 @lru_cache(maxsize=8_192)
-def _subject_keys(sentences: tuple[ShortSentence, ...]) -> frozenset[str]:
+def subject_keys(sentences: tuple[ShortSentence, ...]) -> frozenset[str]:
     return frozenset().union(*(sentence.keys for sentence in sentences)) - NO_SUBJECT - MEASURES
 
 
@@ -165,6 +165,13 @@ def _are_told_apart(passage: DatedPassage, other: DatedPassage) -> bool:
     """
     if not all(map(_is_titled, (passage, other))):
         return are_apart(NOTHING_ASKED, read(passage.text), read(other.text))
+    return are_titled_apart(passage, other)
+
+
+def are_titled_apart(passage: DatedPassage, other: DatedPassage) -> bool:
+    """Whether two titles that users gave tell two things apart."""
+    if not all(map(_is_titled, (passage, other))):
+        return False
     titles = [asked_keys(one.title) for one in (passage, other)]
     texts = [asked_keys(one.text) for one in (passage, other)]
     own = [titles[at] - covered(titles[at], titles[1 - at] | texts[1 - at]) for at in (0, 1)]

@@ -10,6 +10,7 @@ a few times at most (O'Neil et al., "The Log-Structured Merge-Tree", 1996).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,10 @@ MAX_PEAKS = 65_536
 COMMON = 2_048
 """Rows of a term from which its best rows are computed ahead, because that takes long (count)."""
 
+MIN_RARITY = 0.8
+"""Least sum of the rarities of shared terms of two related texts; 1 is that of a term of one row."""
+LEAST_RARE = 0.5  # rarity below which a term is common
+FEWEST = 100  # rows from which rarity is counted; in fewer ones every word would be common (count)
 COMMON_PIECE = 1 / 8
 """Share of the rows beyond which a piece of a word counts nothing, if they are more than `COMMON`."""
 
@@ -265,6 +270,27 @@ class Bm25:
             query_terms.append(QueryTerm(places, often * rarity * (K1 + 1), best))
             bound += query_terms[-1].most
         return query_terms, float(bound)
+
+    def shared(self, terms: Iterable[int]) -> tuple[Integers, Floats]:
+        """Return the rows that share rare terms with a text, ascending, and the sum of their rarities.
+
+        The rarity of a term is its share of the idf of a term that one row contains. Common terms, whose
+        rarity is below `LEAST_RARE`, count nothing.
+
+        Args:
+            terms: Of the text.
+        """
+        count = max(self._count, FEWEST)
+        rows, rarities = [np.empty(0, np.int32)], [np.empty(0)]
+        for term in set(terms):
+            places, _, _, containing = self._statistics(term)
+            rarity = 1 - math.log(max(containing, 1)) / math.log(count)
+            if rarity >= LEAST_RARE:
+                found = [block.rows[place] for block, place in places]
+                rows += found
+                rarities += [np.full(len(one), rarity) for one in found]
+        every, at = np.unique(np.concatenate(rows), return_inverse=True)
+        return every, np.bincount(at, np.concatenate(rarities), len(every))
 
     def _statistics(self, term: int) -> _TermStatistics:
         """Return the postings of a term, its idf and its best share, cached."""

@@ -96,6 +96,22 @@ class Channels(Protocol[H]):
         With `in_pieces`, a word's score includes its pieces'. For `visible` see `full_text`.
         """
 
+    def related(
+        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
+    ) -> pa.Table:
+        """Return at most `most` chunks that are about what a chunk is about, columns SHOWN, best first.
+
+        They share rare words with it: their rarities sum to `MIN_RARITY`. A table on a disk has none.
+
+        Args:
+            chunk_id: The chunk.
+            words: Of its text, by which it is compared.
+            where: Condition on the chunks.
+            most: Maximum (count).
+            above: Cosine that each exceeds.
+            visible: As of `full_text`.
+        """
+
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""
 

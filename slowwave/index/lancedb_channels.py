@@ -178,6 +178,12 @@ class TableChannels:
                 scores[chunk][word] = float(score)
         return scores
 
+    def related(
+        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""  # noqa: ARG002
+    ) -> pa.Table:
+        """See `Channels`."""
+        return pa.table({name: [] for name in SHOWN})
+
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""
         found = [self._with_all(words, where, most) for words in product(*map(sorted, sets))]

@@ -17,7 +17,7 @@ from slowwave.index.mapped_file import Texts
 from slowwave.index.number_groups import GROUPED_IN, MAX_READ, RARE, common_rows, may_have_groups
 from slowwave.index.partitioned_vectors import Flags, PartitionedVectors, Rows
 from slowwave.index.vocabulary import Tokenizer, Vocabulary
-from slowwave.scoring.ranking.bm25 import Bm25
+from slowwave.scoring.ranking.bm25 import MIN_RARITY, Bm25
 from slowwave.scoring.ranking.maxscore import maxscore_rows
 from slowwave.scoring.ranking.regrouping import edges
 from slowwave.scoring.ranking.word_pieces import needs_pieces
@@ -253,6 +253,19 @@ class Snapshot:
                 if name in by_chunk and scores[row] > 0:
                     by_chunk[name][word] = float(scores[row])
         return by_chunk
+
+    def related(
+        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
+    ) -> pa.Table:
+        """See `Channels`."""
+        own = self._rows(memory_of(chunk_id))
+        row = own[self.named("chunk_id", own).index(chunk_id)]
+        terms = self.vocabulary.of_query(words, self.table).terms
+        rows, rarity = self._words_among(visible).shared(terms)
+        kept = np.flatnonzero((rarity >= MIN_RARITY) & self.passing(where)[rows] & (rows != row))
+        near = self.vectors[rows[kept]] @ self.vectors[np.array([row])][0]
+        kept = kept[near > above]
+        return self.columns.take(rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most])
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""

@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from slowwave.index.channels import Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import ANY, Question
+from slowwave.quality.outdated.related_changes import asks_what_holds, related_change, words_of_subject
+from slowwave.quality.outdated.short_sentences import is_note
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
     DatedPassage,
@@ -26,6 +29,8 @@ from slowwave.quality.outdated.updates import (
 from slowwave.store.frames import column_values
 
 COMPARED = 10  # best chunks of each channel compared with each other (count)
+RELATED = 3  # best chunks of each channel whose related notes are looked up (count)
+MAX_RELATED = 10  # chunks that share rare words with one of them (count)
 FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
 _COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at", "ordinal")
 
@@ -99,6 +104,37 @@ def outdated_candidates(
     held = {} if until is None else _held(question, passages, near.of({}, now), until)
     others = {older: newer for older, newer in (likely | held).items() if older not in found}
     return OutdatedValues(found, others, frozenset(held.values()))
+
+
+def related_changes(
+    query: str, merged: Merged, now: datetime | None, related: Callable[[str, str], pa.Table]
+) -> dict[str, str]:
+    """Return the newer note that may tell of a change of a candidate, by the older memory.
+
+    It needs no word of the question, so it may be no candidate.
+
+    Args:
+        query: Text of the query.
+        merged: Candidates.
+        now: Moment of the search.
+        related: Returns the chunks about what a chunk is about, after its id and words.
+    """
+    question = Question.of(query)
+    if not asks_what_holds(question):
+        return {}
+    ranks = (merged.channels[name] for name in ("vector_rank", "bm25_rank"))
+    best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks]))
+    chunk_ids = [merged.channels["chunk_ids"][row] for row in best.tolist()]
+    found: dict[str, str] = {}
+    for chunk_id, row in zip(chunk_ids, best.tolist(), strict=True):
+        for older in _Passages(merged.shown, [row]).of({}, now):
+            if older.memory_id in found or not is_note(older.text):
+                continue
+            near = related(chunk_id, words_of_subject(older.titled))
+            passages = _Passages(near, list(range(near.num_rows))).of({}, now)
+            if newer := related_change(question, older, passages):
+                found[older.memory_id] = newer.memory_id
+    return found
 
 
 def _held(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -40,7 +41,7 @@ from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_sh
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
-from slowwave.search.outdated import outdated_candidates
+from slowwave.search.outdated import MAX_RELATED, outdated_candidates, related_changes
 from slowwave.search.query_window import (
     end_of_past,
     for_full_text,
@@ -165,11 +166,19 @@ class Searcher:
         hits = text()
         others = _found_otherwise(chunks, where, vector, [nearest, hits], phrases, learned, led)
         merged = chunks.merged(nearest, hits, others, vector)
+        past = end_of_past(asked_time, now)
+        related: dict[str, str] = {}
+        if past is None:
+            floor = profile(self._embedder.name).cosine_floor
+            near = partial(chunks.related, where=where, most=MAX_RELATED, above=floor, visible=visible)
+            related = related_changes(question, merged, now, near)
+        if missing := set(related.values()).difference(merged.shown.column("memory_id").to_pylist()):
+            others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
+            merged = chunks.merged(nearest, hits, others, vector)
         channels, shown = merged.channels, merged.shown
         ids, texts, titles = (shown.column(name).to_pylist() for name in ("memory_id", "text", "title"))
         times = shares_by_memory(asked_time, shown, _best_of_channels(channels)) if asked_time else {}
         channels |= _words(question, channels, texts, titles)
-        past = end_of_past(asked_time, now)
         values = outdated_candidates(
             question if past is None else asked, channels["vector_rank"], channels["bm25_rank"], shown, now,
             chunks.first_texts, past,
@@ -202,7 +211,7 @@ class Searcher:
             times=times,
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in values.certain.items()},
-            maybe_outdated=values.likely,
+            maybe_outdated={name: newer for name, newer in (related | values.likely).items() if name not in values.certain},
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),

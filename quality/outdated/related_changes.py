@@ -1,0 +1,98 @@
+"""Newer notes that tell of a change in other words than the question (rule 3.12)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+
+from slowwave.quality.outdated.announced import are_apart
+from slowwave.quality.outdated.change_words import FUNCTION, TABLES, content_key, covered
+from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner
+from slowwave.quality.outdated.dates import is_to_come
+from slowwave.quality.outdated.likely_changes import (
+    NOTHING_ASKED,
+    are_titled_apart,
+    has_another_value,
+    news_of,
+    subject_keys,
+    told_of,
+)
+from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
+from slowwave.quality.outdated.scope import has_other_scope
+from slowwave.quality.outdated.short_sentences import is_note, read
+from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, GENERAL, IGNORED, MONTH_KEYS
+from slowwave.quality.outdated.updates import DatedPassage, order_in_time
+
+MIN_CHARACTERS: Final = 70
+"""Characters of a newer note. In a shorter one every word says what it is about: the other rules decide."""
+_OF_NO_CHANGE: Final = (TABLES["events"] - TABLES["amount"]) | TABLES["new"] | {"instead"}
+"""Words that also stand where nothing changed: *a new service*, *factories instead of classes*."""
+_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+_NO_SUBJECT: Final = FUNCTION | IGNORED | CHANGES | DAY_KEYS.keys() | MONTH_KEYS.keys()
+_NO_KEYS: Final = NO_SUBJECT | MEASURES | GENERAL
+
+
+def asks_what_holds(question: Question) -> bool:
+    """Whether a question does not ask for the past."""
+    return question.is_present and not question.asked.is_past
+
+
+@lru_cache(maxsize=4_096)  # a memory is found by many searches
+def words_of_subject(text: str) -> str:
+    """Return the words of a text that another text about the same thing shares.
+
+    No numbers, days, units, function words, words of change, or words that name no subject.
+    """
+    found = (word for word in _WORD.findall(text) if word.casefold() not in _NO_SUBJECT)
+    return " ".join(word for word in found if content_key(word.casefold()) not in _NO_KEYS)
+
+
+def related_change(
+    question: Question, older: DatedPassage, near: Iterable[DatedPassage]
+) -> DatedPassage | None:
+    """Return the newer note that may tell of a change of what an older one says; None without one.
+
+    It needs no word of the question. *Rent* finds *the flat at Lenz's is 940 a month*, and this one *Lenz
+    wrote: it goes up to 985 from May*.
+
+    Args:
+        question: Of the search; it asks what holds now.
+        older: Short note that the search found.
+        near: Passages that share rare words with it, best first.
+    """
+    moment = order_in_time(older)
+    found = (
+        newer
+        for newer in near
+        if newer.memory_id != older.memory_id
+        and newer.sensitivity == older.sensitivity
+        and len(newer.text) >= MIN_CHARACTERS
+        and is_note(newer.text)
+        and order_in_time(newer) > moment
+        and not is_to_come(newer.text, newer.moment)
+        and _tells_of_it(question, older, newer)
+        and not lacks_named(question, older.titled, newer.titled)
+        and not still_holds(question, older.titled, newer.titled)
+    )
+    return next(found, None)
+
+
+def _tells_of_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note tells of a change, and not of something else that shares words."""
+    told, news = told_of(older.text), news_of(newer.text)
+    if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):
+        return False
+    named = covered(question.names, asked_keys(older.titled))
+    if named - covered(named, asked_keys(newer.titled)) or are_titled_apart(older, newer):
+        return False
+    if has_most(question, older.titled, newer.titled) and are_apart(
+        NOTHING_ASKED, read(older.text), read(newer.text)
+    ):
+        return False
+    shared = covered(*(asked_keys(words_of_subject(one.titled)) for one in (older, newer)))
+    if any(all(has_other_owner(old, new) for old in told) for new in news if covered(new.keys, shared)):
+        return False
+    known = subject_keys(told)
+    return any(not has_other_scope(old.text, new.text, known) for new in news for old in told)
