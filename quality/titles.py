@@ -45,7 +45,7 @@ def _is_beginning(title: str, line: str) -> bool:
     whole, cut = _whole(title), is_cut(title)
     plain_title = _plain(whole)
     if not plain_title:
-        return False
+        return bool(whole) and line.lstrip().startswith(whole)
     if cut and line.startswith(whole):
         return True
     begins = _plain(line)

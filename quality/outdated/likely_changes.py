@@ -140,16 +140,19 @@ def has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentenc
 
 @lru_cache(maxsize=4_096)  # a passage is compared in many searches
 def told_of(text: str) -> tuple[ShortSentence, ...]:
+    """Return the sentences of a text that a newer one may replace."""
     return tuple(sentence for sentence in read(text).sentences if may_be_replaced(sentence))
 
 
 @lru_cache(maxsize=4_096)
 def news_of(text: str) -> tuple[ShortSentence, ...]:
+    """Return the sentences of a text that may replace an older one."""
     return tuple(sentence for sentence in read(text).sentences if may_replace(sentence))
 
 
 @lru_cache(maxsize=8_192)
 def subject_keys(sentences: tuple[ShortSentence, ...]) -> frozenset[str]:
+    """Return the keys of the words that say what sentences are about."""
     return frozenset().union(*(sentence.keys for sentence in sentences)) - NO_SUBJECT - MEASURES
 
 

@@ -43,6 +43,11 @@ _LISTED = re.compile(
 """Noun of a list that is asked for, and the verb behind it: "which servers run Ubuntu"."""
 _WHO = re.compile(r"\A\W*(?:who|wer|qui|quién|quem|chi)\b(.*)", re.IGNORECASE | re.DOTALL)
 _ARTICLE = 2  # most letters of an article, as in "la" (count)
+_BEHIND_ARTICLE = re.compile(
+    r"\b(?:d(?:er|ie|as|e[mns])|zum|zur|im|ins|vom|beim|(?:ein|mein|unser|sein|ihr|kein|welch)e?[mnrs]?)"
+    r" ([^\W\d_]+)",
+    re.IGNORECASE,
+)
 _IS = re.compile(r"\b(?:is|are|ist|sind|es|est|è|é)\b")
 _CODE = re.compile(r"\d{1,2}[a-f]|[^\W\d_]{2,}[-/#]\d+")
 _BEHIND_A_NUMBER = frozenset({"am", "pm", "o'clock", "uhr", "h"})
@@ -101,6 +106,7 @@ class Question:
         digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
         names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
+        nouns: Keys of words behind a German article: nouns, which have a capital letter, too.
         months: Months that it names as a time (*bezahlen im Dezember*), which are no subject.
         is_own: Whether it is what a statement answers, so that no name is asked for.
         listed: Keys of what it asks to list, and of the verb behind it: "servers run".
@@ -115,6 +121,7 @@ class Question:
     digits: frozenset[str]
     asked: AskedWords
     names: frozenset[str]
+    nouns: frozenset[str] = _NONE
     months: frozenset[str] = frozenset()
     is_own: bool = False
     listed: frozenset[str] = _NONE
@@ -196,7 +203,8 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
         return bool(names and others) and not (names & asked_keys(newer) or others & asked_keys(older))
     if question.asked.is_of_state:
         return False
-    names = covered(question.names | (names_in(older) & question.keys), asked_keys(older))
+    asked = question.names | (names_in(older) & question.keys)
+    names = covered(asked - question.nouns, asked_keys(older))
     if names <= covered(names, asked_keys(newer)):
         return False
     return not names_in(newer[:BEGINNING]) <= asked_keys(older)
@@ -298,6 +306,7 @@ def _question(text: str) -> Question:
         digits=numbers_in(plain),
         asked=asked,
         names=names_in(plain),
+        nouns=asked_keys(" ".join(_BEHIND_ARTICLE.findall(plain))),
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
         listed=asked_keys(f"{noun} {verb}"),
         behind_who=_in_order(found[1]) if (found := _WHO.match(plain)) else (),

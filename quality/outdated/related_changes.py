@@ -8,20 +8,26 @@ from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.outdated.announced import are_apart
-from slowwave.quality.outdated.change_words import FUNCTION, TABLES, content_key, covered
+from slowwave.quality.outdated.change_words import FUNCTION, TABLES, adds, content_key, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner
 from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.likely_changes import (
     NOTHING_ASKED,
     are_titled_apart,
     has_another_value,
-    news_of,
     subject_keys,
     told_of,
 )
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
+from slowwave.quality.outdated.question import (
+    Question,
+    asked_keys,
+    has_most,
+    lacks_named,
+    names_in,
+    still_holds,
+)
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.short_sentences import is_note, read
+from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
 from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 
@@ -30,6 +36,7 @@ MIN_CHARACTERS: Final = 70
 _OF_NO_CHANGE: Final = (TABLES["events"] - TABLES["amount"]) | TABLES["new"] | {"instead"}
 """Words that also stand where nothing changed: *a new service*, *factories instead of classes*."""
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
+_LOW = re.compile(r"[^\W_]+")
 _NO_SUBJECT: Final = FUNCTION | IGNORED | CHANGES | DAY_KEYS.keys() | MONTH_KEYS.keys()
 _NO_KEYS: Final = NO_SUBJECT | MEASURES | GENERAL
 
@@ -81,11 +88,10 @@ def related_change(
 
 def _tells_of_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note tells of a change, and not of something else that shares words."""
-    told, news = told_of(older.text), news_of(newer.text)
+    told, news = told_of(older.text), _news(newer.text)
     if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):
         return False
-    named = covered(question.names, asked_keys(older.titled))
-    if named - covered(named, asked_keys(newer.titled)) or are_titled_apart(older, newer):
+    if _is_of_others(question, older, newer) or are_titled_apart(older, newer):
         return False
     if has_most(question, older.titled, newer.titled) and are_apart(
         NOTHING_ASKED, read(older.text), read(newer.text)
@@ -96,3 +102,22 @@ def _tells_of_it(question: Question, older: DatedPassage, newer: DatedPassage) -
         return False
     known = subject_keys(told)
     return any(not has_other_scope(old.text, new.text, known) for new in news for old in told)
+
+
+def _is_of_others(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note lacks a name that is asked for, and shares no other name with the older one."""
+    old, new = asked_keys(older.titled), asked_keys(newer.titled)
+    named = covered(question.names - question.nouns, old)
+    return bool(named - covered(named, new)) and not (names_in(older.titled) & new) - named
+
+
+@lru_cache(maxsize=4_096)
+def _news(text: str) -> tuple[ShortSentence, ...]:
+    """Return the sentences that may tell of a change, also with what stays: *455, still with heating*."""
+    return tuple(
+        sentence
+        for sentence in read(text).sentences
+        if not sentence.is_question
+        and not sentence.is_unsure
+        and not adds([word for word in _LOW.findall(sentence.text.casefold()) if word not in TABLES["kept"]])
+    )

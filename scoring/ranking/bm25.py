@@ -281,7 +281,8 @@ class Bm25:
             terms: Of the text.
         """
         count = max(self._count, FEWEST)
-        rows, rarities = [np.empty(0, np.int32)], [np.empty(0)]
+        rows: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
+        rarities = [np.empty(0)]
         for term in set(terms):
             places, _, _, containing = self._statistics(term)
             rarity = 1 - math.log(max(containing, 1)) / math.log(count)
@@ -290,7 +291,9 @@ class Bm25:
                 rows += found
                 rarities += [np.full(len(one), rarity) for one in found]
         every, at = np.unique(np.concatenate(rows), return_inverse=True)
-        return every, np.bincount(at, np.concatenate(rarities), len(every))
+        return every.astype(np.int64), np.bincount(at, np.concatenate(rarities), len(every)).astype(
+            np.float64
+        )
 
     def _statistics(self, term: int) -> _TermStatistics:
         """Return the postings of a term, its idf and its best share, cached."""

@@ -179,10 +179,10 @@ class TableChannels:
         return scores
 
     def related(
-        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""  # noqa: ARG002
+        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
     ) -> pa.Table:
-        """See `Channels`."""
-        return pa.table({name: [] for name in SHOWN})
+        """See `Channels`; a word's rarity in a table is not known."""
+        return self._store.table("chunks").schema.empty_table().select(SHOWN)
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""

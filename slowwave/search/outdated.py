@@ -56,6 +56,7 @@ def outdated_candidates(
     shown: pa.Table,
     now: datetime | None,
     first_texts: Callable[[Sequence[str]], Mapping[str, str]],
+    related: Mapping[str, str],
     until: datetime | None = None,
 ) -> OutdatedValues:
     """Return the candidates with an outdated value.
@@ -71,6 +72,7 @@ def outdated_candidates(
         shown: Their columns, one row a candidate.
         now: Moment of the search; a value of a later day replaces none yet. None: all count.
         first_texts: Returns the first passage of some memories, whose dates later ones have.
+        related: As `related_changes` returns them.
         until: End of the past time that is asked for; None if it is not over, or none is. Then the query
             has no words of that time.
     """
@@ -79,7 +81,7 @@ def outdated_candidates(
     if until is not None:  # "did" says no more than the window
         question = replace(question, kinds=question.kinds or ANY)
     if not question.kinds and (question.asked.is_past or not question.asked.is_of_state):
-        return OutdatedValues({}, {})
+        return OutdatedValues({}, dict(related))
     unranked = FURTHER + 1
     rank = np.minimum(
         np.where(vector_rank > 0, vector_rank, unranked), np.where(bm25_rank > 0, bm25_rank, unranked)
@@ -102,7 +104,7 @@ def outdated_candidates(
             found = outdated_memories(question, near.of(dates, moment), more.of(dates, moment))
     likely = likely_changes(question, passages)
     held = {} if until is None else _held(question, passages, near.of({}, now), until)
-    others = {older: newer for older, newer in (likely | held).items() if older not in found}
+    others = {older: newer for older, newer in {**related, **likely, **held}.items() if older not in found}
     return OutdatedValues(found, others, frozenset(held.values()))
 
 
@@ -123,17 +125,16 @@ def related_changes(
     if not asks_what_holds(question):
         return {}
     ranks = (merged.channels[name] for name in ("vector_rank", "bm25_rank"))
-    best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks]))
-    chunk_ids = [merged.channels["chunk_ids"][row] for row in best.tolist()]
-    found: dict[str, str] = {}
-    for chunk_id, row in zip(chunk_ids, best.tolist(), strict=True):
-        for older in _Passages(merged.shown, [row]).of({}, now):
-            if older.memory_id in found or not is_note(older.text):
-                continue
-            near = related(chunk_id, words_of_subject(older.titled))
-            passages = _Passages(near, list(range(near.num_rows))).of({}, now)
-            if newer := related_change(question, older, passages):
-                found[older.memory_id] = newer.memory_id
+    best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks])).tolist()
+    notes = [row for row in best if is_note(merged.shown.column("text")[row].as_py())]
+    chunk_ids = {
+        merged.shown.column("memory_id")[row].as_py(): merged.channels["chunk_ids"][row] for row in notes
+    }
+    found = {}
+    for older in _Passages(merged.shown, notes).of({}, now):
+        near = related(chunk_ids[older.memory_id], words_of_subject(older.titled))
+        if newer := related_change(question, older, _Passages(near, list(range(near.num_rows))).of({}, now)):
+            found[older.memory_id] = newer.memory_id
     return found
 
 

@@ -181,7 +181,7 @@ class Searcher:
         channels |= _words(question, channels, texts, titles)
         values = outdated_candidates(
             question if past is None else asked, channels["vector_rank"], channels["bm25_rank"], shown, now,
-            chunks.first_texts, past,
+            chunks.first_texts, related, past,
         )  # fmt: skip
         if asked != question:
             near = chunks.merged(nearest, hits, others, whole).channels["cosine"]
@@ -211,7 +211,7 @@ class Searcher:
             times=times,
             time_words=asked_time.words if asked_time else "",
             outdated={memory: update.following for memory, update in values.certain.items()},
-            maybe_outdated={name: newer for name, newer in (related | values.likely).items() if name not in values.certain},
+            maybe_outdated=values.likely,
             triggers=phrases,
             aliases=aliases,
             states=_raised(states, rated, {name: self._boost(entry) for name, entry in learned.items()}, led),

@@ -92,3 +92,48 @@ def test_a_newer_note_that_may_replace_another_one_ranks_first_without_a_mark(op
     ]
     plain = open_memory("kiln", ranking={"mark_outdated": False})
     assert plain.search(question)[0].memory_id == older.memory_id
+
+
+HALL = "Hall at Orme Street: 410 a month, heating included, Mrs. Vance collects it on the second."
+LETTER = "Letter from Mrs. Vance. From September it goes up to 455, still with the heating, she is sorry."
+HALL_QUESTION = "what do we pay for the hall at Orme Street?"
+
+
+@pytest.fixture
+def hall(open_memory):
+    memory = open_memory("hall", ranking={"cut_share": 0.55})
+    memory.save(HALL, created_at=JANUARY)
+    for day in range(1, 20):
+        text = f"Rehearsal {day}: we played the slow movement twice and the reeds were too loud again."
+        memory.save(text, created_at=JANUARY.replace(day=day))
+    return memory
+
+
+@pytest.mark.parametrize("size", [64, 0], ids=["snapshot", "table"])
+def test_a_newer_note_is_found_by_the_older_one(hall, open_memory, size):
+    memory = open_memory("hall", ranking={"cut_share": 0.55}, store={"snapshot_mb": size})
+    assert [one.text for one in memory.search(HALL_QUESTION)] == [HALL]
+    memory.save(LETTER, created_at=MARCH)
+    found = memory.search(HALL_QUESTION)
+    if not size:  # the rarity of words in a table is not known
+        assert [one.text for one in found] == [HALL]
+        return
+    assert [(one.text, one.outdated_by) for one in found] == [(LETTER, ""), (HALL, "")]
+    assert [one.text for one in memory.search(HALL_QUESTION, limit=1)] == [LETTER]
+    assert LETTER not in [one.text for one in memory.search(HALL_QUESTION, until=JANUARY)]
+    again = replay(memory.journal.get(found.search_id).payload)
+    assert [one.memory_id for one in again.results] == [one.memory_id for one in found]
+
+
+def test_an_explanation_says_why_the_newer_note_is_there(hall):
+    hall.save(LETTER, created_at=MARCH)
+    newer, _ = hall.explain(HALL_QUESTION)
+    assert newer.text == LETTER
+    assert sum(row.value for row in newer.explanation.contributions) == pytest.approx(newer.score)
+    assert "newer value" in newer.explanation.formula
+
+
+def test_nobody_finds_what_they_may_not_see_by_an_older_note(hall, open_memory):
+    hall.save(LETTER, created_at=MARCH, sensitivity="secret")
+    open_memory("other").save(LETTER, created_at=MARCH)
+    assert [one.text for one in hall.search(HALL_QUESTION)] == [HALL]

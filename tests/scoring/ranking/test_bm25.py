@@ -85,3 +85,25 @@ def test_what_no_row_exceeds():
 def test_no_row_exceeds_it(said: list[list[int]], query: list[int]):
     scores, bound = Bm25(appended(WordIndex(), said), np.ones(len(said), dtype=np.bool_)).scores(query)
     assert (scores <= bound + 1e-9).all()
+
+
+@given(texts, st.lists(st.integers(0, 8), max_size=4), st.randoms(use_true_random=False))
+def test_shared_terms_count_by_their_rarity(said, asked, random):
+    alive = [random.random() < 0.7 for _ in said]
+    rows, rarity = Bm25(appended(WordIndex(), said), np.array(alive, dtype=np.bool_)).shared(asked)
+    found = dict(zip(rows.tolist(), rarity.tolist(), strict=True))
+    for row, text in enumerate(said):
+        expected = sum(
+            1
+            - math.log(max(sum(term in one for one, lives in zip(said, alive, strict=True) if lives), 1))
+            / math.log(100)
+            for term in set(asked) & set(text)
+        )
+        assert found.get(row, 0.0) == pytest.approx(expected)
+
+
+def test_a_common_term_is_not_shared():
+    said = [[0, 1] if row < 2 else [0] if row < 20 else [2] for row in range(200)]
+    rows, rarity = Bm25(appended(WordIndex(), said), np.ones(200, dtype=np.bool_)).shared([0, 1])
+    assert rows.tolist() == [0, 1], "twenty of 200 have the other term"
+    assert rarity.tolist() == pytest.approx([1 - math.log(2) / math.log(200)] * 2)

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slowwave.scoring.ranking.triggers import TriggerIndex, words
+from slowwave.scoring.ranking.triggers import TriggerIndex
+from slowwave.scoring.ranking.words import as_asked, as_indexed, words
 
 
 def strength(phrase: str, query: str) -> float:
@@ -84,10 +85,10 @@ def test_of_two_spellings_of_a_phrase_the_same_one_counts_always():
 
 @given(st.lists(st.text(max_size=12), max_size=5), st.text(max_size=30))
 def test_a_match_is_what_the_rule_says(phrases, query):
-    asked = words(query)
+    asked = words(as_indexed(query))
     expected = 0.0
     for phrase in phrases:
-        parts = words(phrase)
+        parts = words(as_asked(phrase))
         if parts and set(parts) <= set(asked):
             runs = [asked[at : at + len(parts)] for at in range(len(asked))]
             expected = max(expected, 1.0 if parts in runs else 0.5)
