@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -56,10 +55,8 @@ def words_of_subject(text: str) -> str:
     return " ".join(word for word in found if content_key(word.casefold()) not in _NO_KEYS)
 
 
-def related_change(
-    question: Question, older: DatedPassage, near: Iterable[DatedPassage]
-) -> DatedPassage | None:
-    """Return the newer note that may tell of a change of what an older one says; None without one.
+def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether a newer note that shares rare words with an older one tells of a change of what that says.
 
     It needs no word of the question. *Rent* finds *the flat at Lenz's is 940 a month*, and this one *Lenz
     wrote: it goes up to 985 from May*.
@@ -67,26 +64,22 @@ def related_change(
     Args:
         question: Of the search; it asks what holds now.
         older: Short note that the search found.
-        near: Passages that share rare words with it, best first.
+        newer: Passage that shares rare words with it.
     """
-    moment = order_in_time(older)
-    found = (
-        newer
-        for newer in near
-        if newer.memory_id != older.memory_id
+    return (
+        newer.memory_id != older.memory_id
         and newer.sensitivity == older.sensitivity
         and len(newer.text) >= MIN_CHARACTERS
         and is_note(newer.text)
-        and order_in_time(newer) > moment
+        and order_in_time(newer) > order_in_time(older)
         and not is_to_come(newer.text, newer.moment)
-        and _tells_of_it(question, older, newer)
+        and _is_about_it(question, older, newer)
         and not lacks_named(question, older.titled, newer.titled)
         and not still_holds(question, older.titled, newer.titled)
     )
-    return next(found, None)
 
 
-def _tells_of_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note tells of a change, and not of something else that shares words."""
     told, news = told_of(older.text), _news(newer.text)
     if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):

@@ -96,21 +96,15 @@ class Channels(Protocol[H]):
         With `in_pieces`, a word's score includes its pieces'. For `visible` see `full_text`.
         """
 
-    def related(
-        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
-    ) -> pa.Table:
-        """Return at most `most` chunks that are about what a chunk is about, columns SHOWN, best first.
+    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
+        """Return at most `most` chunks with rare words of a text, columns SHOWN, best first.
 
-        They share rare words with it: their rarities sum to `MIN_RARITY`. A table on a disk has none.
-
-        Args:
-            chunk_id: The chunk.
-            words: Of its text, by which it is compared.
-            where: Condition on the chunks.
-            most: Maximum (count).
-            above: Cosine that each exceeds.
-            visible: As of `full_text`.
+        The rarities of these words sum to `MIN_RARITY`. For `visible` see `full_text`. A table on a disk
+        returns none, as a word's rarity in it is not known.
         """
+
+    def nearest_since(self, chunk_id: str, where: str) -> str:
+        """Return the memory with the chunk nearest to one, of those created since; empty without one."""
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""

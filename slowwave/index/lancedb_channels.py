@@ -178,11 +178,13 @@ class TableChannels:
                 scores[chunk][word] = float(score)
         return scores
 
-    def related(
-        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
-    ) -> pa.Table:
-        """See `Channels`; a word's rarity in a table is not known."""
+    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
+        """See `Channels`."""
         return self._store.table("chunks").schema.empty_table().select(SHOWN)
+
+    def nearest_since(self, chunk_id: str, where: str) -> str:
+        """See `Channels`."""
+        return ""
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""

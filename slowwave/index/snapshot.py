@@ -254,18 +254,24 @@ class Snapshot:
                     by_chunk[name][word] = float(scores[row])
         return by_chunk
 
-    def related(
-        self, chunk_id: str, words: str, where: str, most: int, *, above: float, visible: str = ""
-    ) -> pa.Table:
+    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
+        """See `Channels`."""
+        terms = self.vocabulary.of_query(words, self.table).terms
+        rows, rarity = self._words_among(visible).shared(terms)
+        kept = np.flatnonzero((rarity >= MIN_RARITY) & self.passing(where)[rows])
+        return self.columns.take(rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most])
+
+    def nearest_since(self, chunk_id: str, where: str) -> str:
         """See `Channels`."""
         own = self._rows(memory_of(chunk_id))
         row = own[self.named("chunk_id", own).index(chunk_id)]
-        terms = self.vocabulary.of_query(words, self.table).terms
-        rows, rarity = self._words_among(visible).shared(terms)
-        kept = np.flatnonzero((rarity >= MIN_RARITY) & self.passing(where)[rows] & (rows != row))
-        near = self.vectors[rows[kept]] @ self.vectors[np.array([row])][0]
-        kept = kept[near > above]
-        return self.columns.take(rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most])
+        created = self.asked["created_at"].to_numpy()[: len(self)]
+        since = self.passing(where) & (created >= created[row])
+        since[own] = False
+        if not since.any():
+            return ""
+        cosines = np.where(since, self.vectors.times(self.vectors[np.array([row])][0]), -np.inf)
+        return self.named("memory_id", [int(cosines.argmax())])[0]
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""

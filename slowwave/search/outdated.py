@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from slowwave.index.channels import Merged
+from slowwave.index.channels import Channels, Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import ANY, Question
-from slowwave.quality.outdated.related_changes import asks_what_holds, related_change, words_of_subject
+from slowwave.quality.outdated.related_changes import asks_what_holds, tells_of_change, words_of_subject
 from slowwave.quality.outdated.short_sentences import is_note
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
@@ -109,32 +109,38 @@ def outdated_candidates(
 
 
 def related_changes(
-    query: str, merged: Merged, now: datetime | None, related: Callable[[str, str], pa.Table]
+    query: str, merged: Merged, now: datetime | None, chunks: Channels[Any], where: str, visible: str
 ) -> dict[str, str]:
     """Return the newer note that may tell of a change of a candidate, by the older memory.
 
-    It needs no word of the question, so it may be no candidate.
+    It needs no word of the question, so it may be no candidate. It shares rare words with the older one, and
+    of all newer ones it is the nearest to that.
 
     Args:
         query: Text of the query.
         merged: Candidates.
         now: Moment of the search.
-        related: Returns the chunks about what a chunk is about, after its id and words.
+        chunks: Channels of the namespace.
+        where: Condition on results.
+        visible: Condition on what the caller may see.
     """
     question = Question.of(query)
     if not asks_what_holds(question):
         return {}
     ranks = (merged.channels[name] for name in ("vector_rank", "bm25_rank"))
     best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks])).tolist()
-    notes = [row for row in best if is_note(merged.shown.column("text")[row].as_py())]
-    chunk_ids = {
-        merged.shown.column("memory_id")[row].as_py(): merged.channels["chunk_ids"][row] for row in notes
-    }
+    taken = merged.shown.select(["memory_id", "text"]).take(pa.array(best, pa.int64()))
+    memory_ids, texts = (column.to_pylist() for column in taken.columns)
+    notes = {memory: row for memory, text, row in zip(memory_ids, texts, best, strict=True) if is_note(text)}
     found = {}
-    for older in _Passages(merged.shown, notes).of({}, now):
-        near = related(chunk_ids[older.memory_id], words_of_subject(older.titled))
-        if newer := related_change(question, older, _Passages(near, list(range(near.num_rows))).of({}, now)):
-            found[older.memory_id] = newer.memory_id
+    for older in _Passages(merged.shown, list(notes.values())).of({}, now):
+        near = chunks.sharing_rare_words(words_of_subject(older.titled), where, MAX_RELATED, visible)
+        passages = _Passages(near, list(range(near.num_rows))).of({}, now)
+        telling = {newer.memory_id for newer in passages if tells_of_change(question, older, newer)}
+        if telling:
+            nearest = chunks.nearest_since(merged.channels["chunk_ids"][notes[older.memory_id]], where)
+            if nearest in telling:
+                found[older.memory_id] = nearest
     return found
 
 

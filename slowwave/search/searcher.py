@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -41,7 +40,7 @@ from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_sh
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
-from slowwave.search.outdated import MAX_RELATED, outdated_candidates, related_changes
+from slowwave.search.outdated import outdated_candidates, related_changes
 from slowwave.search.query_window import (
     end_of_past,
     for_full_text,
@@ -167,11 +166,7 @@ class Searcher:
         others = _found_otherwise(chunks, where, vector, [nearest, hits], phrases, learned, led)
         merged = chunks.merged(nearest, hits, others, vector)
         past = end_of_past(asked_time, now)
-        related: dict[str, str] = {}
-        if past is None:
-            floor = profile(self._embedder.name).cosine_floor
-            near = partial(chunks.related, where=where, most=MAX_RELATED, above=floor, visible=visible)
-            related = related_changes(question, merged, now, near)
+        related = {} if past else related_changes(question, merged, now, chunks, where, visible)
         if missing := set(related.values()).difference(merged.shown.column("memory_id").to_pylist()):
             others.append(chunks.of(sorted(missing), where, TRIGGERED_CHUNKS))
             merged = chunks.merged(nearest, hits, others, vector)
