@@ -203,8 +203,7 @@ def lacks_named(question: Question, older: str, newer: str) -> bool:
         return bool(names and others) and not (names & asked_keys(newer) or others & asked_keys(older))
     if question.asked.is_of_state:
         return False
-    asked = question.names | (names_in(older) & question.keys)
-    names = covered(asked - question.nouns, asked_keys(older))
+    names = covered(question.names | (names_in(older) & question.keys), asked_keys(older))
     if names <= covered(names, asked_keys(newer)):
         return False
     return not names_in(newer[:BEGINNING]) <= asked_keys(older)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -74,9 +75,14 @@ def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage
         and order_in_time(newer) > order_in_time(older)
         and not is_to_come(newer.text, newer.moment)
         and _is_about_it(question, older, newer)
-        and not lacks_named(question, older.titled, newer.titled)
+        and not lacks_named(_without_nouns(question), older.titled, newer.titled)
         and not still_holds(question, older.titled, newer.titled)
     )
+
+
+def _without_nouns(question: Question) -> Question:
+    """Return a question without nouns that only look like names; a newer note may lack them."""
+    return replace(question, keys=question.keys - question.nouns, names=question.names - question.nouns)
 
 
 def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
