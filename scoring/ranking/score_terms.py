@@ -22,8 +22,7 @@ from slowwave.scoring.validation import CAP
 BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed place
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 CHAIN = 6  # maximum length of a chain of newer values (count)
-LEAST_OF_LIKELY = 0.5  # share of the best fit from which a memory ranks above one that it may replace
-LEAST_OF_EARLIER = 0.8
+LEAST_OF_LIKELY = 0.5  # share of the best fit of a memory that ranks above another, or of that one
 LEAST_OF_TIME = 0.5  # share of the cut that a memory of the time asked for has to reach
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
@@ -172,13 +171,11 @@ class ScoredMemories:
         return update
 
     def _fitting(self) -> tuple[Integers, Integers]:
-        """Return the likely changes of which the newer memory fits well."""
+        """Return the likely changes of which a memory fits well."""
         columns = self._columns
         best = greatest(self.fit, columns.starts)[columns.search[columns.later]]
-        fits = (self.fit[columns.later] >= LEAST_OF_LIKELY * best) | (
-            self.fit[columns.earlier] >= LEAST_OF_EARLIER * best
-        )
-        fits &= ~self.weak[columns.earlier]
+        fit = np.maximum(self.fit[columns.later], self.fit[columns.earlier])
+        fits = (fit >= LEAST_OF_LIKELY * best) & ~self.weak[columns.earlier]
         fits &= self.multiplier[columns.later] >= BLOCKED_BELOW
         self.weak[columns.later[fits]] = False
         return columns.earlier[fits], columns.later[fits]
