@@ -48,7 +48,7 @@ def asks_what_holds(question: Question) -> bool:
 
 @lru_cache(maxsize=4_096)  # a memory is found by many searches
 def words_of_subject(text: str) -> str:
-    """Return the words of a text that another text about the same thing shares.
+    """Return the words that another text about the same thing shares.
 
     No numbers, days, units, function words, words of change, or words that name no subject.
     """
@@ -57,7 +57,7 @@ def words_of_subject(text: str) -> str:
 
 
 def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note that shares rare words with an older one tells of a change of what that says.
+    """Whether a newer note tells of a change of what an older one says.
 
     It needs no word of the question. *Rent* finds *the flat at Lenz's is 940 a month*, and this one *Lenz
     wrote: it goes up to 985 from May*.
@@ -81,12 +81,12 @@ def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage
 
 
 def _without_nouns(question: Question) -> Question:
-    """Return a question without nouns that only look like names; a newer note may lack them."""
+    """Return a question without nouns that only look like names."""
     return replace(question, keys=question.keys - question.nouns, names=question.names - question.nouns)
 
 
 def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note tells of a change, and not of something else that shares words."""
+    """Whether a newer note tells of a change of this very thing."""
     told, news = told_of(older.text), _news(newer.text)
     if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):
         return False
@@ -104,7 +104,10 @@ def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -
 
 
 def _is_of_others(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
-    """Whether a newer note lacks a name that is asked for, and shares no other name with the older one."""
+    """Whether a newer note lacks a name that is asked for.
+
+    One that shares another name with the older note may lack it.
+    """
     old, new = asked_keys(older.titled), asked_keys(newer.titled)
     named = covered(question.names - question.nouns, old)
     return bool(named - covered(named, new)) and not (names_in(older.titled) & new) - named
@@ -112,7 +115,10 @@ def _is_of_others(question: Question, older: DatedPassage, newer: DatedPassage) 
 
 @lru_cache(maxsize=4_096)
 def _news(text: str) -> tuple[ShortSentence, ...]:
-    """Return the sentences that may tell of a change, also with what stays: *455, still with heating*."""
+    """Return the sentences that may tell of a change.
+
+    Some also say what stays: *455, still with heating*.
+    """
     return tuple(
         sentence
         for sentence in read(text).sentences

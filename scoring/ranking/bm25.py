@@ -33,7 +33,7 @@ COMMON = 2_048
 
 MIN_RARITY = 0.8
 """Least sum of the rarities of shared terms of two related texts; 1 is that of a term of one row."""
-LEAST_RARE = 0.5  # rarity below which a term is common
+LEAST_RARE = 0.5  # rarity below which a term is common: more than the square root of all rows have it
 FEWEST = 100  # rows from which rarity is counted; in fewer ones every word would be common (count)
 COMMON_PIECE = 1 / 8
 """Share of the rows beyond which a piece of a word counts nothing, if they are more than `COMMON`."""
@@ -272,7 +272,7 @@ class Bm25:
         return query_terms, float(bound)
 
     def shared(self, terms: Iterable[int]) -> tuple[Integers, Floats]:
-        """Return the rows that share rare terms with a text, ascending, and the sum of their rarities.
+        """Return rows that share rare terms with a text, and the sums of their rarities.
 
         The rarity of a term is its share of the idf of a term that one row contains. Common terms, whose
         rarity is below `LEAST_RARE`, count nothing.
@@ -284,7 +284,11 @@ class Bm25:
         rows: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
         rarities = [np.empty(0)]
         for term in set(terms):
-            places, _, _, containing = self._statistics(term)
+            places = self._places(term)
+            stored = sum(place.stop - place.start for _, place in places)
+            if stored - len(self._dead) > math.sqrt(count):  # common, however many of them are dead
+                continue
+            containing = stored - sum(self._dead_in(block, place) for block, place in places)
             rarity = 1 - math.log(max(containing, 1)) / math.log(count)
             if rarity >= LEAST_RARE:
                 found = [block.rows[place] for block, place in places]
@@ -295,12 +299,16 @@ class Bm25:
             np.float64
         )
 
+    def _places(self, term: int) -> tuple[tuple[Postings, slice], ...]:
+        """Return the postings of a term, by block."""
+        blocks = ((block, block.find(term)) for block in self.index.blocks)
+        return tuple((block, place) for block, place in blocks if place is not None)
+
     def _statistics(self, term: int) -> _TermStatistics:
         """Return the postings of a term, its idf and its best share, cached."""
         known = self._terms.get(term)
         if known is None:
-            blocks = ((block, block.find(term)) for block in self.index.blocks)
-            places = tuple((block, place) for block, place in blocks if place is not None)
+            places = self._places(term)
             count = sum(place.stop - place.start - self._dead_in(block, place) for block, place in places)
             best = max((self._best(term, *match) for match in places), default=0.0) if count else None
             if len(self._terms) >= MAX_PEAKS:

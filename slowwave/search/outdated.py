@@ -111,7 +111,7 @@ def outdated_candidates(
 def related_changes(
     query: str, merged: Merged, now: datetime | None, chunks: Channels[Any], where: str, visible: str
 ) -> dict[str, str]:
-    """Return the newer note that may tell of a change of a candidate, by the older memory.
+    """Return newer notes that may tell of a change, by the older memory.
 
     It needs no word of the question, so it may be no candidate. It shares rare words with the older one, and
     of all newer ones it is the nearest to that.
