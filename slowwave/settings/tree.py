@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+from copy import deepcopy
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 from pydantic_settings import (
@@ -47,6 +50,8 @@ CONFIG_FILE = "slowwave.toml"
 SECRET = re.compile(r"secret|password|token|key(?!s(?![a-z])|_weight)", re.IGNORECASE)
 """Pattern of settings whose values are masked; it spares those of search keys."""
 COVERED = "***"
+MAX_ENVIRONMENTS: Final = 16
+"""Maximum sets of variables whose settings are kept (count)."""
 
 
 class Settings(BaseSettings):
@@ -96,7 +101,7 @@ class Settings(BaseSettings):
         file = Path(init_settings().get("home", HOME_FOLDER)) / CONFIG_FILE
         sources = (
             (ARGUMENTS, init_settings),
-            (ENVIRONMENT, env_settings),
+            (ENVIRONMENT, partial(_of_environment, env_settings)),
             (str(file), TomlConfigSettingsSource(settings_cls, file)),
         )
         return tuple(
@@ -118,3 +123,20 @@ class Settings(BaseSettings):
     def journal_file(self) -> Path:
         """SQLite file of the journal, used if ``journal.url`` is empty."""
         return self.home / "journal.db"
+
+
+_ENVIRONMENTS: Final = dict[tuple[tuple[str, str], ...], dict[str, Any]]()
+
+
+def _of_environment(source: PydanticBaseSettingsSource) -> dict[str, Any]:
+    """Return the settings of the environment, which is read again when a variable changes.
+
+    Pydantic compares each setting with each variable, which takes most of the time of loading.
+    """
+    named = (name for name in os.environ if name.upper().startswith(ENV_PREFIX))
+    given = tuple(sorted((name, os.environ[name]) for name in named))
+    if given not in _ENVIRONMENTS:
+        if len(_ENVIRONMENTS) >= MAX_ENVIRONMENTS:
+            _ENVIRONMENTS.clear()
+        _ENVIRONMENTS[given] = source()
+    return deepcopy(_ENVIRONMENTS[given])

@@ -37,6 +37,15 @@ def test_an_argument_wins_over_the_environment_over_the_file_over_the_default(ho
     assert (chosen.ranking.candidates, chosen.ranking.rrf_k) == (3, 1)
 
 
+def test_a_variable_that_changes_is_read_again(home, monkeypatch):
+    monkeypatch.setenv("SLOWWAVE_MCP__ALLOWED_HOSTS", '["one.example"]')
+    default = load(home).ranking.candidates
+    monkeypatch.setenv("SLOWWAVE_RANKING__CANDIDATES", str(default + 1))
+    assert load(home).ranking.candidates == default + 1
+    monkeypatch.delenv("SLOWWAVE_RANKING__CANDIDATES")
+    assert (load(home).ranking.candidates, load(home).mcp.allowed_hosts) == (default, ("one.example",))
+
+
 def test_where_a_value_comes_from_is_shown(home, monkeypatch):
     toml(home, '[embedding]\nmodel = "wordllama-256"\n[night]\nhour = 2\n')
     monkeypatch.setenv("SLOWWAVE_NOTES__MAX_BYTES", "5000")
