@@ -46,6 +46,11 @@ def asks_what_holds(question: Question) -> bool:
     return question.is_present and not question.asked.is_past
 
 
+def may_tell_alone(text: str) -> bool:
+    """Whether a text is long enough to tell of a change in other words, and a short note."""
+    return len(text) >= MIN_CHARACTERS and is_note(text)
+
+
 @lru_cache(maxsize=4_096)  # a memory is found by many searches
 def words_of_subject(text: str) -> str:
     """Return the words that another text about the same thing shares.
@@ -70,8 +75,7 @@ def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage
     return (
         newer.memory_id != older.memory_id
         and newer.sensitivity == older.sensitivity
-        and len(newer.text) >= MIN_CHARACTERS
-        and is_note(newer.text)
+        and may_tell_alone(newer.text)
         and order_in_time(newer) > order_in_time(older)
         and not is_to_come(newer.text, newer.moment)
         and _is_about_it(question, older, newer)

@@ -19,6 +19,8 @@ SHOWN = (
     "chunk_id", "memory_id", "text", "title", "source", "headings", "tags", "status", "importance_tier",
     "ordinal", "chunk_count", "follows", "created_at", "updated_at", *CONFIDENCE_LABELS,
 )  # fmt: skip
+DATED = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at", "ordinal")
+"""Columns of a passage, with what orders it in time."""
 MENTIONING = ("memory_id", "title", "headings", "text", "source", "tags")
 """Columns in which a chunk mentions an identifier."""
 DIGITS = 6  # decimals of cosine and BM25 scores; the journal records exactly these
@@ -97,7 +99,7 @@ class Channels(Protocol[H]):
         """
 
     def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
-        """Return at most `most` chunks with rare words of a text, columns SHOWN, best first.
+        """Return at most `most` chunks with rare words of a text, columns DATED, best first.
 
         The rarities of these words sum to `MIN_RARITY`. For `visible` see `full_text`. A table on a disk
         returns none, as a word's rarity in it is not known.

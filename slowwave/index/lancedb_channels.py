@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slowwave.common import ids
-from slowwave.index.channels import DIGITS, MAX_MATCHES, MENTIONING, SHOWN, Merged, Vector
+from slowwave.index.channels import DATED, DIGITS, MAX_MATCHES, MENTIONING, SHOWN, Merged, Vector
 from slowwave.index.table_cache import TableCache
 from slowwave.index.vocabulary import query_words
 from slowwave.scoring.ranking.bm25 import K1, idf
@@ -180,7 +180,7 @@ class TableChannels:
 
     def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
         """See `Channels`."""
-        return self._store.table("chunks").schema.empty_table().select(SHOWN)
+        return self._store.table("chunks").schema.empty_table().select(DATED)
 
     def nearest_since(self, chunk_id: str, where: str) -> str:
         """See `Channels`."""

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from slowwave.common.ids import memory_of
-from slowwave.index.channels import DIGITS, MENTIONING, Merged, Vector
+from slowwave.index.channels import DATED, DIGITS, MENTIONING, Merged, Vector
 from slowwave.index.chunked_columns import ChunkedColumns
 from slowwave.index.mapped_file import Texts
 from slowwave.index.number_groups import GROUPED_IN, MAX_READ, RARE, common_rows, may_have_groups
@@ -259,7 +259,8 @@ class Snapshot:
         terms = self.vocabulary.of_query(words, self.table).terms
         rows, rarity = self._words_among(visible).shared(terms)
         kept = np.flatnonzero((rarity >= MIN_RARITY) & self.passing(where)[rows])
-        return self.columns.take(rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most])
+        best = rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most]
+        return self.columns.select(DATED).take(best)
 
     def nearest_since(self, chunk_id: str, where: str) -> str:
         """See `Channels`."""

@@ -10,12 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from slowwave.index.channels import Channels, Merged
+from slowwave.index.channels import DATED, Channels, Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import ANY, Question
-from slowwave.quality.outdated.related_changes import asks_what_holds, tells_of_change, words_of_subject
+from slowwave.quality.outdated.related_changes import (
+    asks_what_holds,
+    may_tell_alone,
+    tells_of_change,
+    words_of_subject,
+)
 from slowwave.quality.outdated.short_sentences import is_note
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
@@ -32,7 +37,6 @@ COMPARED = 10  # best chunks of each channel compared with each other (count)
 RELATED = 3  # best chunks of each channel whose related notes are looked up (count)
 MAX_RELATED = 10  # chunks that share rare words with one of them (count)
 FURTHER = 50  # best chunks of each channel that may say that a value changed (count)
-_COLUMNS = ("memory_id", "title", "text", "sensitivity", "status", "created_at", "updated_at", "ordinal")
 
 
 class OutdatedValues(NamedTuple):
@@ -135,7 +139,8 @@ def related_changes(
     found = {}
     for older in _Passages(merged.shown, list(notes.values())).of({}, now):
         near = chunks.sharing_rare_words(words_of_subject(older.titled), where, MAX_RELATED, visible)
-        passages = _Passages(near, list(range(near.num_rows))).of({}, now)
+        rows = [row for row, text in enumerate(near.column("text").to_pylist()) if may_tell_alone(text)]
+        passages = _Passages(near, rows).of({}, now)
         telling = {newer.memory_id for newer in passages if tells_of_change(question, older, newer)}
         if telling:
             nearest = chunks.nearest_since(merged.channels["chunk_ids"][notes[older.memory_id]], where)
@@ -181,7 +186,7 @@ class _Passages:
     """
 
     def __init__(self, shown: pa.Table, rows: list[int]) -> None:
-        taken = shown.select(_COLUMNS).take(pa.array(rows, pa.int64())) if rows else ()
+        taken = shown.select(DATED).take(pa.array(rows, pa.int64())) if rows else ()
         self._rows = list(zip(*map(column_values, taken), strict=True))
         self.later = {row[0] for row in self._rows if row[-1] and not written_date(row[2])}
 
