@@ -73,7 +73,7 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         older: Passage of the older note.
         newer: Passage of a note with a word of change.
     """
-    told, news = told_of(older.text), news_of(newer.text)
+    told, news = told_of(older.text), _news(newer.text)
     if not told or not (_says_changed(news) or has_another_value(told, news)):
         return False
     old_keys, new_keys = subject_keys(told), subject_keys(news)
@@ -99,7 +99,7 @@ def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage)
     if not (question.listed or question.asked.is_of_state):
         return False
     asking = [one for one in told_of(older.text) if covered(question.asked.keys, one.keys)]
-    keys = subject_keys(news_of(newer.text))
+    keys = subject_keys(_news(newer.text))
     return any(one.subject and covered(one.subject, keys) for one in asking)
 
 
@@ -110,7 +110,7 @@ def _is_only_another_value(older: DatedPassage, newer: DatedPassage) -> bool:
     """
     if _is_titled(older) or _is_titled(newer):
         return False
-    told, news = told_of(older.text), news_of(newer.text)
+    told, news = told_of(older.text), _news(newer.text)
     keys = subject_keys(news)
     return bool(keys) and keys == covered(keys, subject_keys(told)) and has_another_value(told, news)
 
@@ -145,8 +145,7 @@ def told_of(text: str) -> tuple[ShortSentence, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def news_of(text: str) -> tuple[ShortSentence, ...]:
-    """Return the sentences of a text that may replace an older one."""
+def _news(text: str) -> tuple[ShortSentence, ...]:
     return tuple(sentence for sentence in read(text).sentences if may_replace(sentence))
 
 

@@ -28,7 +28,7 @@ from slowwave.quality.outdated.question import (
 )
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
-from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, GENERAL, IGNORED, MONTH_KEYS
+from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 
 MIN_CHARACTERS: Final = 70
@@ -37,13 +37,13 @@ _OF_NO_CHANGE: Final = (TABLES["events"] - TABLES["amount"]) | TABLES["new"] | {
 """Words that also stand where nothing changed: *a new service*, *factories instead of classes*."""
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
 _LOW = re.compile(r"[^\W_]+")
-_NO_SUBJECT: Final = FUNCTION | IGNORED | CHANGES | DAY_KEYS.keys() | MONTH_KEYS.keys()
+_LEFT_OUT: Final = FUNCTION | IGNORED | CHANGES | DAY_KEYS.keys() | MONTH_KEYS.keys()
 _NO_KEYS: Final = NO_SUBJECT | MEASURES | GENERAL
 
 
 def asks_what_holds(question: Question) -> bool:
-    """Whether a question does not ask for the past."""
-    return question.is_present and not question.asked.is_past
+    """Whether a question is not worded in the past, and not about an earlier value."""
+    return question.is_present and not question.asked.is_past and question.keys.isdisjoint(FORMERLY)
 
 
 def may_tell_alone(text: str) -> bool:
@@ -57,15 +57,15 @@ def words_of_subject(text: str) -> str:
 
     No numbers, days, units, function words, words of change, or words that name no subject.
     """
-    found = (word for word in _WORD.findall(text) if word.casefold() not in _NO_SUBJECT)
+    found = (word for word in _WORD.findall(text) if word.casefold() not in _LEFT_OUT)
     return " ".join(word for word in found if content_key(word.casefold()) not in _NO_KEYS)
 
 
 def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note tells of a change of what an older one says.
 
-    It needs no word of the question. *Rent* finds *the flat at Lenz's is 940 a month*, and this one *Lenz
-    wrote: it goes up to 985 from May*.
+    It needs no word of the question. *Rent* finds *the flat at Lenz's is 940 a month*, and this one *Letter
+    from Lenz, he is sorry: from the first of May it goes up to 985, water included*.
 
     Args:
         question: Of the search; it asks what holds now.

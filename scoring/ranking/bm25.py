@@ -33,7 +33,7 @@ COMMON = 2_048
 
 MIN_RARITY = 0.8
 """Least sum of the rarities of shared terms of two related texts; 1 is that of a term of one row."""
-LEAST_RARE = 0.5  # rarity below which a term is common: more than the square root of all rows have it
+LEAST_RARE = 0.5  # rarity below which a term is common
 FEWEST = 100  # rows from which rarity is counted; in fewer ones every word would be common (count)
 COMMON_PIECE = 1 / 8
 """Share of the rows beyond which a piece of a word counts nothing, if they are more than `COMMON`."""
@@ -274,8 +274,8 @@ class Bm25:
     def shared(self, terms: Iterable[int]) -> tuple[Integers, Floats]:
         """Return rows that share rare terms with a text, and the sums of their rarities.
 
-        The rarity of a term is its share of the idf of a term that one row contains. Common terms, whose
-        rarity is below `LEAST_RARE`, count nothing.
+        The rarity of a term in n of N live rows is 1 - ln n / ln N. Common terms, whose rarity is below
+        `LEAST_RARE`, count nothing. Rows are ascending, dead ones included.
 
         Args:
             terms: Of the text.

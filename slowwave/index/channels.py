@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -98,15 +99,33 @@ class Channels(Protocol[H]):
         With `in_pieces`, a word's score includes its pieces'. For `visible` see `full_text`.
         """
 
-    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
-        """Return at most `most` chunks with rare words of a text, columns DATED, best first.
+    def newer_with_rare_words(
+        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
+    ) -> pa.Table:
+        """Return at most `most` newer chunks that share rare words with one, columns DATED, best first.
 
-        The rarities of these words sum to `MIN_RARITY`. For `visible` see `full_text`. A table on a disk
-        returns none, as a word's rarity in it is not known.
+        The rarities of these words sum to `MIN_RARITY`. A table on a disk returns none, as a word's rarity in
+        it is not known.
+
+        Args:
+            chunk_id: The older chunk.
+            words: Its words that may be shared.
+            where: Condition on the newer ones.
+            most: Maximum (count).
+            visible: As of `full_text`.
         """
 
-    def nearest_since(self, chunk_id: str, where: str) -> str:
-        """Return the memory with the chunk nearest to one, of those created since; empty without one."""
+    def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
+        """Return the memory with the newer chunk of the same sensitivity that is nearest to one.
+
+        Args:
+            chunk_id: The older chunk.
+            where: Condition on the newer ones.
+            until: Moment after which none counts.
+
+        Returns:
+            Its id; empty without one.
+        """
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """Return at most `most` chunks that have a word of each set, columns `MENTIONING`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 
 import numpy as np
@@ -178,11 +179,13 @@ class TableChannels:
                 scores[chunk][word] = float(score)
         return scores
 
-    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
+    def newer_with_rare_words(
+        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
+    ) -> pa.Table:
         """See `Channels`."""
         return self._store.table("chunks").schema.empty_table().select(DATED)
 
-    def nearest_since(self, chunk_id: str, where: str) -> str:
+    def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
         """See `Channels`."""
         return ""
 

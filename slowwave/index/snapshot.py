@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -254,25 +255,40 @@ class Snapshot:
                     by_chunk[name][word] = float(scores[row])
         return by_chunk
 
-    def sharing_rare_words(self, words: str, where: str, most: int, visible: str = "") -> pa.Table:
+    def newer_with_rare_words(
+        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
+    ) -> pa.Table:
         """See `Channels`."""
         terms = self.vocabulary.of_query(words, self.table).terms
         rows, rarity = self._words_among(visible).shared(terms)
-        kept = np.flatnonzero((rarity >= MIN_RARITY) & self.passing(where)[rows])
+        kept = np.flatnonzero(rarity >= MIN_RARITY)
+        kept = kept[self._newer(self._row_of(chunk_id), rows[kept]) & self.passing(where)[rows[kept]]]
         best = rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most]
         return self.columns.select(DATED).take(best)
 
-    def nearest_since(self, chunk_id: str, where: str) -> str:
+    def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
         """See `Channels`."""
-        own = self._rows(memory_of(chunk_id))
-        row = own[self.named("chunk_id", own).index(chunk_id)]
-        created = self.asked["created_at"].to_numpy()[: len(self)]
-        since = self.passing(where) & (created >= created[row])
-        since[own] = False
-        if not since.any():
+        row = self._row_of(chunk_id)
+        rows = np.flatnonzero(self.passing(where))
+        rows = rows[self._newer(row, rows, until)]
+        labels = self.asked["sensitivity"]
+        rows = rows[labels.gather(rows).eq_missing(pl.Series([labels[row]])).to_numpy()]
+        if not len(rows):
             return ""
-        cosines = np.where(since, self.vectors.times(self.vectors[np.array([row])][0]), -np.inf)
-        return self.named("memory_id", [int(cosines.argmax())])[0]
+        cosines = self.vectors.times(self.vectors[np.array([row])][0])[rows]
+        return self.named("memory_id", [int(rows[cosines.argmax()])])[0]
+
+    def _row_of(self, chunk_id: str) -> int:
+        own = self._rows(memory_of(chunk_id))
+        return own[self.named("chunk_id", own).index(chunk_id)]
+
+    def _newer(self, row: int, rows: Rows, until: datetime | None = None) -> Flags:
+        """Return which rows are newer than one, (r,); another chunk of its memory is not."""
+        created = self.asked["created_at"].to_numpy()
+        newer: Flags = created[rows] > created[row]
+        if until is not None:
+            newer &= created[rows] <= np.datetime64(until.astimezone(UTC).replace(tzinfo=None))
+        return newer
 
     def with_words(self, sets: Sequence[Collection[str]], where: str, most: int) -> pa.Table:
         """See `Channels`."""

@@ -133,19 +133,23 @@ def related_changes(
         return {}
     ranks = (merged.channels[name] for name in ("vector_rank", "bm25_rank"))
     best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks])).tolist()
-    taken = merged.shown.select(["memory_id", "text"]).take(pa.array(best, pa.int64()))
-    memory_ids, texts = (column.to_pylist() for column in taken.columns)
-    notes = {memory: row for memory, text, row in zip(memory_ids, texts, best, strict=True) if is_note(text)}
+    taken = merged.shown.select(["memory_id", "text", "chunk_count"]).take(pa.array(best, pa.int64()))
+    notes = {
+        memory: row
+        for memory, text, count, row in zip(
+            *(column.to_pylist() for column in taken.columns), best, strict=True
+        )
+        if count == 1 and is_note(text)
+    }
     found = {}
     for older in _Passages(merged.shown, list(notes.values())).of({}, now):
-        near = chunks.sharing_rare_words(words_of_subject(older.titled), where, MAX_RELATED, visible)
+        chunk, words = merged.channels["chunk_ids"][notes[older.memory_id]], words_of_subject(older.titled)
+        near = chunks.newer_with_rare_words(chunk, words, where, MAX_RELATED, visible)
         rows = [row for row, text in enumerate(near.column("text").to_pylist()) if may_tell_alone(text)]
         passages = _Passages(near, rows).of({}, now)
         telling = {newer.memory_id for newer in passages if tells_of_change(question, older, newer)}
-        if telling:
-            nearest = chunks.nearest_since(merged.channels["chunk_ids"][notes[older.memory_id]], where)
-            if nearest in telling:
-                found[older.memory_id] = nearest
+        if telling and (nearest := chunks.nearest_newer(chunk, where, now)) in telling:
+            found[older.memory_id] = nearest
     return found
 
 

@@ -137,3 +137,13 @@ def test_nobody_finds_what_they_may_not_see_by_an_older_note(hall, open_memory):
     hall.save(LETTER, created_at=MARCH, sensitivity="secret")
     open_memory("other").save(LETTER, created_at=MARCH)
     assert [one.text for one in hall.search(HALL_QUESTION)] == [HALL]
+
+
+def test_notes_that_are_not_newer_and_those_of_other_labels_hide_no_change(hall):
+    hall.save(LETTER, created_at=MARCH)
+    near = "Mrs. Vance collects the keys of the heating in Orme Street on the second, they are 41 years old."
+    hall.save(near, created_at=JANUARY)  # of the same moment
+    hall.save(near.replace("41", "42"), created_at=datetime(2026, 4, 1, tzinfo=UTC), sensitivity="public")
+    hall.save(near.replace("41", "43"), created_at=datetime(2999, 4, 1, tzinfo=UTC))  # to come
+    found = [one.text for one in hall.search("what do we pay for the hall?")]
+    assert found[:2] == [LETTER, HALL]
