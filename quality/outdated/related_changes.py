@@ -42,7 +42,7 @@ _NO_KEYS: Final = NO_SUBJECT | MEASURES | GENERAL
 
 
 def asks_what_holds(question: Question) -> bool:
-    """Whether a question is not worded in the past, and not about an earlier value."""
+    """Whether a question is about what holds, by its tense and words."""
     return question.is_present and not question.asked.is_past and question.keys.isdisjoint(FORMERLY)
 
 

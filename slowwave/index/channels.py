@@ -102,9 +102,9 @@ class Channels(Protocol[H]):
     def newer_with_rare_words(
         self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
     ) -> pa.Table:
-        """Return at most `most` newer chunks that share rare words with one, columns DATED, best first.
+        """Return newer chunks that share rare words with one, best first.
 
-        The rarities of these words sum to `MIN_RARITY`. A table on a disk returns none, as a word's rarity in
+        They have the columns DATED. The rarities of these words sum to `MIN_RARITY`. A table on a disk returns none, as a word's rarity in
         it is not known.
 
         Args:
@@ -116,7 +116,7 @@ class Channels(Protocol[H]):
         """
 
     def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
-        """Return the memory with the newer chunk of the same sensitivity that is nearest to one.
+        """Return the memory with the newer chunk nearest to one, of its sensitivity.
 
         Args:
             chunk_id: The older chunk.
