@@ -47,7 +47,7 @@ def asks_what_holds(question: Question) -> bool:
 
 
 def may_tell_alone(text: str) -> bool:
-    """Whether a text is a short note, but long enough to tell of a change alone."""
+    """Whether a text is a short note, but not too short."""
     return len(text) >= MIN_CHARACTERS and is_note(text)
 
 

@@ -104,8 +104,8 @@ class Channels(Protocol[H]):
     ) -> pa.Table:
         """Return newer chunks that share rare words with one, best first.
 
-        They have the columns DATED. The rarities of these words sum to `MIN_RARITY`. A table on a disk returns none, as a word's rarity in
-        it is not known.
+        They have the columns DATED. The rarities of these words sum to `MIN_RARITY`. A table on a disk
+        returns none, as a word's rarity in it is not known.
 
         Args:
             chunk_id: The older chunk.
