@@ -167,9 +167,11 @@ class Snapshot:
 
     def nearest(self, vector: Vector, where: str, size: int) -> SnapshotHits:
         """See `Channels`."""
+        return self._nearest(vector, self.passing(where), size)
+
+    def _nearest(self, vector: Vector, passing: Flags, size: int) -> SnapshotHits:
         if not vector.any() or not len(self):
             return self._best(np.empty(0, np.int64), np.empty(0), size)
-        passing = self.passing(where)
         count = int(np.count_nonzero(passing))
         if self.vectors.partitions is not None and MAX_ROWS_PER_PASS * count >= len(self):
             rows, near = self.vectors.visited(vector, passing, size)
@@ -269,14 +271,10 @@ class Snapshot:
     def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
         """See `Channels`."""
         row = self._row_of(chunk_id)
-        rows = np.flatnonzero(self.passing(where))
-        rows = rows[self._newer(row, rows, until)]
         labels = self.asked["sensitivity"]
-        rows = rows[labels.gather(rows).eq_missing(pl.Series([labels[row]])).to_numpy()]
-        if not len(rows):
-            return ""
-        cosines = self.vectors.times(self.vectors[np.array([row])][0])[rows]
-        return self.named("memory_id", [int(rows[cosines.argmax()])])[0]
+        same = labels.eq_missing(pl.Series([labels[row]], dtype=labels.dtype)).to_numpy()[: len(self)]
+        newer = same & self.passing(where) & self._newer(row, np.arange(len(self)), until)
+        return next(iter(self._nearest(self.vectors[np.array([row])][0], newer, 1).memory_ids), "")
 
     def _row_of(self, chunk_id: str) -> int:
         own = self._rows(memory_of(chunk_id))
