@@ -36,7 +36,7 @@ MIN_CHARACTERS: Final = 70
 _OF_NO_CHANGE: Final = (TABLES["events"] - TABLES["amount"]) | TABLES["new"] | {"instead"}
 """Words that also stand where nothing changed: *a new service*, *factories instead of classes*."""
 _WORD = re.compile(r"(?<!\w)[^\W\d_]{3,}(?!\w)")
-_LOW = re.compile(r"[^\W_]+")
+_ANY_WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT: Final = FUNCTION | IGNORED | CHANGES | DAY_KEYS.keys() | MONTH_KEYS.keys()
 _NO_KEYS: Final = NO_SUBJECT | MEASURES | GENERAL
 
@@ -91,7 +91,7 @@ def _without_nouns(question: Question) -> Question:
 
 def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note tells of a change of this very thing."""
-    told, news = told_of(older.text), _news(newer.text)
+    told, news = told_of(older.text), _changing(newer.text)
     if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):
         return False
     if _is_of_others(question, older, newer) or are_titled_apart(older, newer):
@@ -118,7 +118,7 @@ def _is_of_others(question: Question, older: DatedPassage, newer: DatedPassage) 
 
 
 @lru_cache(maxsize=4_096)
-def _news(text: str) -> tuple[ShortSentence, ...]:
+def _changing(text: str) -> tuple[ShortSentence, ...]:
     """Return the sentences that may tell of a change.
 
     Some also say what stays: *455, still with heating*.
@@ -128,5 +128,7 @@ def _news(text: str) -> tuple[ShortSentence, ...]:
         for sentence in read(text).sentences
         if not sentence.is_question
         and not sentence.is_unsure
-        and not adds([word for word in _LOW.findall(sentence.text.casefold()) if word not in TABLES["kept"]])
+        and not adds(
+            [word for word in _ANY_WORD.findall(sentence.text.casefold()) if word not in TABLES["kept"]]
+        )
     )

@@ -103,7 +103,7 @@ def test_shared_terms_count_by_their_rarity(said, asked, random):
 
 
 def test_a_common_term_is_not_shared():
-    said = [[0, 1] if row < 2 else [0] if row < 20 else [2] for row in range(200)]
-    rows, rarity = Bm25(appended(WordIndex(), said), np.ones(200, dtype=np.bool_)).shared([0, 1])
+    texts_of_rows = [[0, 1] if row < 2 else [0] if row < 20 else [2] for row in range(200)]
+    rows, rarity = Bm25(appended(WordIndex(), texts_of_rows), np.ones(200, dtype=np.bool_)).shared([0, 1])
     assert rows.tolist() == [0, 1], "twenty of 200 have the other term"
     assert rarity.tolist() == pytest.approx([1 - math.log(2) / math.log(200)] * 2)
