@@ -12,7 +12,7 @@ from slowwave.scoring.ranking.candidates import BM25, LEARNED, NEUTRAL, TITLE, T
 from slowwave.scoring.ranking.columns import Columns
 from slowwave.scoring.ranking.confidence import MEDIUM
 from slowwave.scoring.ranking.effectiveness import are_highly_effective
-from slowwave.scoring.ranking.results import HIGHLY_EFFECTIVE, RECALL_INJECTED, RankedMemory
+from slowwave.scoring.ranking.results import HIGHLY_EFFECTIVE, MAY_BE_NEWER, RECALL_INJECTED, RankedMemory
 from slowwave.scoring.ranking.score_terms import ScoredMemories
 from slowwave.scoring.ranking.sparse_recall import Injection
 from slowwave.scoring.ranking_policy import RankingPolicy
@@ -43,6 +43,10 @@ class ScoreExplainer:
         say = candidates.vector_say
         self._meaning = "meaning" if say == 1.0 else f"meaning, the model knows the language by {say:.0%}"
         self._first, self._position, self._scored = columns.first, columns.position, scored
+        self._asks_time = max(candidates.times.values(), default=0.0) >= 1.0
+        self._may_be_newer = frozenset(() if self._asks_time else candidates.maybe_outdated.values())
+        self._asks_time = max(candidates.times.values(), default=0.0) >= 1.0
+        self._may_be_newer = frozenset(() if self._asks_time else candidates.maybe_outdated.values())
 
     def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
         """Return the results of some memories, ranked from 1."""
@@ -75,6 +79,10 @@ class ScoreExplainer:
             flags.append(HIGHLY_EFFECTIVE)
         if name in recalled:
             flags.append(RECALL_INJECTED)
+        if term["update"] and name in self._may_be_newer:
+            flags.append(MAY_BE_NEWER)
+        if term["update"] and name in self._may_be_newer:
+            flags.append(MAY_BE_NEWER)
         return RankedMemory(
             rank=rank,
             memory_id=name,
@@ -135,8 +143,7 @@ class ScoreExplainer:
             votes += " on questions like this" if of_question else ""
             rows.append(Contribution("negative_feedback", "feedback", votes, term["penalty"]))
         if term["update"]:
-            asks_time = max(self._candidates.times.values(), default=0.0) >= 1.0
-            why = "value of the time that is asked for" if asks_time else "newer word on the same thing"
+            why = "value of the time that is asked for" if self._asks_time else "newer word on the same thing"
             rows.append(Contribution("outdated", "text", why, term["update"]))
         if term["clamp"]:
             rows.append(Contribution("clamp", "score", "to [0, 1]", term["clamp"]))

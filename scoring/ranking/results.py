@@ -17,6 +17,10 @@ STRONG_FIT, FAIR_FIT = 0.28, 0.14
 """Fits from which a result is called strong or fair; half of the strong ones are relevant in short lists."""
 HIGHLY_EFFECTIVE = "highly_effective"
 RECALL_INJECTED = "recall_injected"
+MAY_BE_NEWER = "may_be_newer"
+"""Flag of a memory that ranks above another because it may tell of a change (rule 3.12)."""
+MAY_BE_NEWER = "may_be_newer"
+"""Flag of a memory that ranks above another because it may tell of a change (rule 3.12)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,7 @@ class RankedMemory:
         best: position in the candidates of the chunk that gives the score.
         chunks: positions of all its candidate chunks, in document order.
         confidence: tier of the memory; worth a few points, and shown.
-        flags: highly_effective, recall_injected.
+        flags: highly_effective, recall_injected, may_be_newer.
         contributions: breakdown of the score.
         semantic: text score, before feedback.
         effectiveness: used in the score, 0.5 with too few data points.

@@ -91,7 +91,7 @@ class Result:
         score: In [0, 1].
         confidence: In the memory itself, whatever the query: high, medium or low.
         fit: To the query: strong, fair or weak.
-        flags: highly_effective, recall_injected, superseded, only_near.
+        flags: highly_effective, recall_injected, may_be_newer, superseded, only_near.
         chunk_id: Of the best passage.
         text: Best passage; `passages` are all that were found, in document order.
         explanation: Explanation of the score, if requested.

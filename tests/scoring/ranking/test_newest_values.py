@@ -12,6 +12,7 @@ from ranking_helpers import NAMES, NOW, PLAIN, build, near, policies, worlds
 from slowwave.journal.kinds.search import candidates_kept, candidates_of, without
 from slowwave.scoring.evaluation.batch import Batch
 from slowwave.scoring.ranking import MemoryState, rank
+from slowwave.scoring.ranking.results import MAY_BE_NEWER
 from slowwave.scoring.ranking.score_terms import ABOVE, CutList, ScoredMemories
 
 FOUND = near(a=0.8, b=0.6, c=0.7)
@@ -20,6 +21,11 @@ FOUND = near(a=0.8, b=0.6, c=0.7)
 
 def ranked(found, policy=PLAIN, limit=3):
     return [(one.memory_id, one.outdated_by) for one in rank(found, policy, as_of=NOW, limit=limit).results]
+
+
+def flagged(found, policy=PLAIN):
+    results = rank(found, policy, as_of=NOW, limit=3).results
+    return [one.memory_id for one in results if MAY_BE_NEWER in one.flags]
 
 
 def test_the_newest_value_takes_the_rank_of_the_older_one_which_is_marked():
@@ -67,6 +73,17 @@ def test_a_newer_memory_that_may_replace_another_one_ranks_above_it_without_a_ma
     doubted = {"b": MemoryState(not_useful_at=(NOW,) * 3, feedback_count=3)}
     rated = build(near(a=0.8, b=0.6), maybe_outdated={"a": "b"}, states=doubted)
     assert ranked(rated, replace(PLAIN, feedback_scope="memory"))[0] == ("a", "")
+
+
+def test_a_memory_that_ranks_above_another_because_it_may_be_newer_says_so():
+    found = near(a=0.8, b=0.5, c=0.7)
+    may_be = build(found, maybe_outdated={"a": "b"})
+    assert flagged(may_be) == ["b"]
+    assert flagged(build(near(a=0.5, b=0.8), maybe_outdated={"a": "b"})) == [], "it is the best one anyway"
+    assert flagged(build(found, outdated={"a": "b"})) == [], "the older one has the mark"
+    assert flagged(may_be, replace(PLAIN, mark_outdated=False)) == []
+    past = build(found, maybe_outdated={"a": "b"}, times={"b": 1.0}, time_words="in May")
+    assert flagged(past) == [], "it held in the time that is asked for"
 
 
 def test_each_link_of_a_chain_ranks_above_the_one_before_and_all_name_the_last():
