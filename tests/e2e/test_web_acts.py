@@ -34,6 +34,14 @@ COUNTS = """() => {
 MEMORIES = 24  # beside those of the common home: a list has two pages
 
 
+def on_sizes() -> Iterator[Any]:
+    """Each act on one width in turn, and on the other one among the long tests."""
+    for number, act in enumerate(ALL):
+        for place, size in enumerate(SIZES):
+            often = number % len(SIZES) == place
+            yield pytest.param(act, size, marks=() if often else pytest.mark.soak, id=f"{act.name}-{size}")
+
+
 @pytest.fixture(scope="module")
 def environment() -> Iterator[None]:
     """Settings of the server, also for the memory beside it."""
@@ -174,8 +182,7 @@ def test_the_header_is_one_line_from_700_pixels_and_fits_below(visits: dict[tupl
         page.set_viewport_size(SIZES["desk"])
 
 
-@pytest.mark.parametrize("size", SIZES)  # the first one varies first
-@pytest.mark.parametrize("act", ALL, ids=lambda act: act.name)
+@pytest.mark.parametrize(("act", "size"), on_sizes())
 def test_a_person_does(visits: dict[tuple[str, str], Visit], act: Act, size: str) -> None:
     visit = visits[act.who, size]
     visit.sent.clear()
