@@ -45,8 +45,6 @@ class ScoreExplainer:
         self._first, self._position, self._scored = columns.first, columns.position, scored
         self._asks_time = max(candidates.times.values(), default=0.0) >= 1.0
         self._may_be_newer = frozenset(() if self._asks_time else candidates.maybe_outdated.values())
-        self._asks_time = max(candidates.times.values(), default=0.0) >= 1.0
-        self._may_be_newer = frozenset(() if self._asks_time else candidates.maybe_outdated.values())
 
     def results(self, memories: Sequence[int], injections: Sequence[Injection]) -> tuple[RankedMemory, ...]:
         """Return the results of some memories, ranked from 1."""
@@ -79,8 +77,6 @@ class ScoreExplainer:
             flags.append(HIGHLY_EFFECTIVE)
         if name in recalled:
             flags.append(RECALL_INJECTED)
-        if term["update"] and name in self._may_be_newer:
-            flags.append(MAY_BE_NEWER)
         if term["update"] and name in self._may_be_newer:
             flags.append(MAY_BE_NEWER)
         return RankedMemory(

@@ -19,8 +19,6 @@ HIGHLY_EFFECTIVE = "highly_effective"
 RECALL_INJECTED = "recall_injected"
 MAY_BE_NEWER = "may_be_newer"
 """Flag of a memory that ranks above another because it may tell of a change (rule 3.12)."""
-MAY_BE_NEWER = "may_be_newer"
-"""Flag of a memory that ranks above another because it may tell of a change (rule 3.12)."""
 
 
 @dataclass(frozen=True, slots=True)
