@@ -125,6 +125,7 @@ def are_apart(
     return bool(pairs) and all(
         has_narrower_subject(old, new, known)
         or _has_other_subject(question, old, new, known, said)
+        or _shares_owner_only(old, new)
         or _is_apart(question, old, new)
         or is_of_first(old.text, new.text)
         or is_elsewhere(old, new, frozenset(one for one in newer.former if covered([one], old.keys)))
@@ -165,6 +166,12 @@ def _has_other_subject(
     is_named = content_key(_first_of(new)) in new.subject
     is_other = is_named and bool(question.keys) and question.asks != "name" and bool(lost - _NO_QUALIFIERS)
     return is_other or bool(lost & question.keys) or (old.says_i and not new.of_speaker)
+
+
+def _shares_owner_only(old: ShortSentence, new: ShortSentence) -> bool:
+    """Whether two sentences are of two things of one owner: *Milo's lesson*, *Milo's class*."""
+    owners = old.possessed & new.possessed
+    return bool(owners) and not (old.keys & new.keys) - owners - CHANGING
 
 
 def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:

@@ -14,7 +14,8 @@ from slowwave.quality.outdated.state_questions import OF_STATE
 _ASKS: Final = {
     "place": re.compile(r"\b(?:where|wo|wohin|dónde|donde|où|dove|onde)\b", re.IGNORECASE),
     "time": re.compile(
-        r"\b(?:when|what time|which day|wann|uhr|cuándo|hora|quand|heure|quando|horas)\b", re.IGNORECASE
+        r"\b(?:when|(?:what|which) (?:time|days?)|wann|uhr|cuándo|hora|quand|heure|quando|horas)\b",
+        re.IGNORECASE,
     ),
     "name": re.compile(r"\b(?:who|wer|quién|quien|qui|chi|quem|called|named|heißt)\b", re.IGNORECASE),
 }

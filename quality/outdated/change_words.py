@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
+from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
@@ -98,7 +99,8 @@ _PASSING = re.compile(
 
 _UNSURE_PHRASES = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))}"
-    r"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){1,5})? :|plan b)(?!\S)"
+    rf"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){{1,5}})? :|plan b"
+    rf"|(?:{'|'.join(sorted(SCOPE['trial']))}) :)(?!\S)"
 )
 _WEEKDAYS = "|".join(sorted(DAY_KEYS))
 _SCHEDULED = re.compile(rf" (?:{_WEEKDAYS}|\d{{1,2}}:\d\d|\d{{1,2}} ?(?:am|pm|uhr)) ")

@@ -213,7 +213,8 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
     """Whether a newer text replaces another value than the one that is asked for.
 
     A question that counts (*within how many days*) is not answered by an amount of another unit. One for a
-    name is answered as before if both texts have the same names, and numbers or days.
+    name is answered as before if both texts have the same names, and numbers or days. One for a time is so
+    if the newer text says only where or who.
 
     Args:
         question: Of the search.
@@ -224,6 +225,8 @@ def still_holds(question: Question, older: str, newer: str) -> bool:
         units = _units(_WORD.findall(newer.casefold()))
         before, after = asked_keys(older), asked_keys(newer) | units
         return bool(units) and not question.counted.isdisjoint(before) and question.counted.isdisjoint(after)
+    if question.asked.asks == "time":
+        return _says_no_time(older, newer)
     if question.asked.asks == "name":
         if not _may_say_who(question, older, newer):
             return True
@@ -246,6 +249,20 @@ def _may_say_who(question: Question, older: str, newer: str) -> bool:
         key for one in sentences for key in asked_keys(one.text.split(maxsplit=1)[0]) if one.text[0].isupper()
     )
     return bool(names - covered(names, known)) or _says_who(question.behind_who, older, newer)
+
+
+def _says_no_time(older: str, newer: str) -> bool:
+    """Whether a newer text says only where or who (*the club is in the hall now*), and an older one when."""
+    told, news = read(older).sentences, read(newer).sentences
+    if not any(one.values or one.days for one in told) or any(one.values or one.days for one in news):
+        return False
+    known = asked_keys(older)
+    ends = any(one.is_negated and (covered(one.former, known) or not one.placed) for one in news)
+    spaced = f" {newer.casefold()}"
+    if ends or any(f" {word}" in spaced for word in TABLES["shifted"]):
+        return False
+    own = frozenset[str]().union(*(one.placed | one.names for one in news))
+    return bool(own - covered(own, known))
 
 
 def _says_who(asked: tuple[str, ...], older: str, newer: str) -> bool:

@@ -110,11 +110,11 @@ def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -
 def _is_of_others(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note lacks a name that is asked for.
 
-    One that shares another name with the older note may lack it.
+    One that shares a name with the older note may lack it.
     """
     old, new = asked_keys(older.titled), asked_keys(newer.titled)
     named = covered(question.names - question.nouns, old)
-    return bool(named - covered(named, new)) and not (names_in(older.titled) & new) - named
+    return bool(named - covered(named, new)) and not names_in(older.titled) & new
 
 
 @lru_cache(maxsize=4_096)

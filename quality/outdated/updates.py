@@ -341,7 +341,7 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     speakers = {older.found.speaker, newer.found.speaker} - {""}
     if older.passage.memory_id == newer.passage.memory_id or len(speakers) > 1:
         return False
-    if newer.found.speaker in SCOPE["fiction"]:
+    if newer.found.speaker in SCOPE["fiction"] | SCOPE["trial"]:
         return False
     pairs = [(old, new) for new in newer.news for old in older.about if old.kind == new.kind]
     if not pairs or not (

@@ -53,6 +53,8 @@ _MORE: Final = "{:,} memories match. A higher limit returns more."
 _TYPES: Final = KNOWN_WORDS["memory_type"] - {"note", "document", "chat"}
 """Types that a question may ask for; the others are what is not of these."""
 _LABELS: Final = ("tags", "memory_type")
+_LONG_DAYS = 7
+"""Longest span (days) in the order of dates; a whole month stands behind them."""
 _ORDER: Final = ("created_at", "updated_at", "memory_id")
 
 
@@ -137,26 +139,27 @@ class _Asking:
         return self._list(asked, listed or dated, others, found.warnings) if dated else found
 
     def of_coming(self, asked: TimeWords, found: SearchCandidates) -> SearchCandidates | None:
-        """Return the memories whose text has a date in the days, the first date first."""
+        """Return the memories whose text has a date in the days: the first one first, long spans last."""
         first, last = asked.since or date.min, asked.until or date.max
         columns = ["memory_id", "chunk_id", "created_at", "text", *_LABELS]
-        dated: list[tuple[date, int, str, str]] = []
+        dated: list[tuple[bool, date, int, str, str]] = []
         by_days = replace(self, size=_OF_DAYS * self.size).look(words_of_days(first, last), self.filters)
-        for looked in (found, by_days):
-            for row in looked.shown.select(columns).to_pylist():
-                if asked.labels and _names_of(row).isdisjoint(asked.labels):
-                    continue
-                for since, until in dates_in(row["text"], row["created_at"].astimezone(UTC).date()):
-                    if since <= last and until >= first:
-                        day, width = max(since, first), (until - since).days
-                        dated.append((day, width, row["memory_id"], row["chunk_id"]))
+        rows = [row for one in (found, by_days) for row in one.shown.select(columns).to_pylist()]
+        # "Appointments" is a label only where memories have it.
+        labelled = [row for row in rows if not _names_of(row).isdisjoint(asked.labels)]
+        for row in labelled or rows:
+            for since, until in dates_in(row["text"], row["created_at"].astimezone(UTC).date()):
+                if since <= last and until >= first:
+                    day, width = max(since, first), (until - since).days
+                    dated.append((width > _LONG_DAYS, day, width, row["memory_id"], row["chunk_id"]))
         coming: dict[str, str] = {}
         for *_, memory, chunk in sorted(dated):
             coming.setdefault(memory, chunk)
         if not coming:
             return None
         warnings = (_MORE.format(len(coming)),) if 0 < self.limit < len(coming) else ()
-        others = self._following(asked._replace(since=None), found)
+        # The other words only ask: what has them is no answer, but a memory about the label may be one.
+        others = self._following(asked._replace(since=None), found) if labelled else {}
         return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
 
     def newest(self, asked: TimeWords) -> SearchCandidates:

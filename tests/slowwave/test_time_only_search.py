@@ -483,3 +483,19 @@ def test_a_question_that_fits_weakly_is_answered_only_if_asked_for(open_memory, 
     assert result.fit == "weak"
     assert memory.search("lamp on the pier").results
     assert memory.search("what did I note yesterday?").results
+
+
+def test_after_the_dates_nothing_follows_that_only_has_the_words_of_the_time(memory):
+    today = datetime.now(UTC)
+    day = today + timedelta(days=7 - today.weekday())
+    month = f"We move into the new house in {day:%B %Y}."
+    saved = [
+        memory.save(text).memory_id
+        for text in (
+            f"Parents' evening on {day + timedelta(days=2):%-d %B}.",
+            month,
+            "The first week in recovery is done, four days a week.",
+        )
+    ]
+    assert found(memory, "What is on next week?") == saved[:2], "a whole month comes last"
+    assert found(memory, "Do I have any appointments next week?")[:2] == saved[:2], "no memory has this label"

@@ -1,0 +1,67 @@
+"""Questions for times, things of one owner, demands and tests: which notes replace another one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from slowwave.quality.outdated.likely_changes import likely_changes
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+
+NOW = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+def marks(question: str, older: str, newer: str) -> tuple[bool, bool]:
+    """Return whether an older note is marked, and whether the newer one goes before it without a mark."""
+    passages = [
+        DatedPassage(name, "", text, "", NOW - timedelta(days=ago), NOW - timedelta(days=ago))
+        for name, text, ago in (("older", older, 170), ("newer", newer, 25))
+    ]
+    asked = Question.of(question)
+    return "older" in outdated_memories(asked, passages), "older" in likely_changes(asked, passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Is Noor allergic to peanuts?", "Noor is allergic to peanuts.",
+         "Noor is not allergic to peanuts after all: the test at the hospital was negative."),
+        ("What is the upload limit?", "The upload limit is 50.",
+         "The upload limit was raised to 100 after the load test."),
+        ("How much is the night bonus?", "The night bonus is 25 percent.",
+         "At the request of the staff the night bonus was raised to 30 percent."),
+        ("Who was on call for harbor?", "Jin Park is on call for harbor.",
+         "Since 19 October Priya is on call for harbor instead of Jin."),
+        ("When is chess club?", "Chess club is on Mondays at 19:00.",
+         "Chess club has moved to the library and to Tuesdays at 18:00."),
+        ("When is the concert?", "The concert is on 3 December in the church.",
+         "The concert in the church was cancelled."),
+        ("When is the lesson?", "Milo's swimming lesson is on Wednesdays.",
+         "Milo's swimming lesson was moved to Thursdays."),
+    ],
+)  # fmt: skip
+def test_a_change_is_marked_also_with_a_test_a_request_or_a_place_beside_it(question, older, newer):
+    assert marks(question, older, newer)[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("What is the upload limit?", "The upload limit is 50.", "Test: the upload limit is 100 now."),
+        ("How high is the night bonus?", "The night bonus is 25 percent.",
+         "Union talks: they demand that the night bonus rises to 35 percent."),
+        ("How much is the rent?", "The rent is 780 a month.",
+         "The landlord insists that the rent goes up to 900."),
+        ("How much is the rent?", "The rent is 780 a month.", "The landlord asks for a rent of 900 now."),
+        ("When is chess club?", "Chess club is on Mondays at 19:00.", "Chess club is now in the library."),
+        ("When is chess club?", "Chess club is on Mondays at 19:00.", "Chess club is now led by Mr. Frost."),
+        ("What day of the week is derby practice?", "Derby practice is every Wednesday at 20:00.",
+         "Derby practice is no longer at the Korn Hall but at the ice rink in Lenzing."),
+        ("Everything about Milo", "Milo's swimming lesson has moved to Thursdays at 17:00.",
+         "Parents' evening of Milo's class was moved to 10 December at 18:30."),
+    ],
+)  # fmt: skip
+def test_a_try_a_demand_another_attribute_or_thing_of_one_owner_replaces_nothing(question, older, newer):
+    assert marks(question, older, newer) == (False, False)
