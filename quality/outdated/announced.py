@@ -181,7 +181,9 @@ def _is_apart(question: AskedWords, old: ShortSentence, new: ShortSentence) -> b
     if days and old.days != new.days and (old.days | new.days) & TABLES["days"]:
         return True
     owners = new.possessed - GENERIC
-    if new.is_more or owners - covered(owners, old.keys) or (old.says_i and new.of_kin and not new.says_i):
+    # "Cancelled my membership" is of whoever speaks, "my brother cancelled" is not.
+    is_of_kin = new.of_kin and not new.says_i and _first_of(new) not in TABLES["verbs"]
+    if new.is_more or owners - covered(owners, old.keys) or (old.says_i and is_of_kin):
         return True
     for one, other in ((old, new), (new, old)):  # my manager, and the manager of an office
         if other.of_speaker and not one.of_speaker and one.bound - covered(one.bound, other.keys):

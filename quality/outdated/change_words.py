@@ -113,6 +113,13 @@ _ONE_TIME = re.compile(
 )
 
 
+_LEFT = re.compile(
+    r" left (?:(?:his|her|their|my|our) (?!job|post|position|role|work|wife|husband|team|flat|apartment)"
+    r"(?!company)\S+ (?:at|on|in|behind)|(?:\S+ ){0,3}?(?:early|late)) "
+)
+"""Leaving something behind, or before the end, which ends nothing."""
+
+
 def changes_nothing(spaced: str) -> bool:
     """Whether a sentence denies a change, or speaks of a passing or distant one.
 
@@ -121,7 +128,8 @@ def changes_nothing(spaced: str) -> bool:
     """
     is_denied = _UNCHANGED.search(spaced) is not None and not _AFTER_ALL.search(spaced)
     is_one_time = _ONE_TIME.search(spaced) is not None and _SCHEDULED.search(spaced) is not None
-    return is_denied or is_one_time or _PASSING.search(spaced) is not None
+    passes = (_PASSING.search(spaced) or _LEFT.search(spaced)) is not None
+    return is_denied or is_one_time or passes
 
 
 def is_turned(older: Set[str], newer: Set[str]) -> bool:

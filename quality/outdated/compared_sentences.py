@@ -17,6 +17,7 @@ from slowwave.quality.outdated.change_words import (
     covered,
     is_turned,
 )
+from slowwave.quality.outdated.tokens import MONTH_KEYS
 
 if TYPE_CHECKING:
     from slowwave.quality.outdated.asked_words import AskedWords
@@ -31,6 +32,10 @@ _AT_A_TIME = re.compile(
     re.IGNORECASE,
 )
 _TIES: Final = frozenset({"left", "joined"})
+_NOTED: Final = frozenset(
+    map(content_key, ("today", "yesterday", "heute", "gestern", "hoy", "ayer", "end", "ende", *MONTH_KEYS))
+)
+"""Keys of words that only date a note."""
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 _PERIODS: Final = (
     "day", "daily", "week", "weekly", "month", "monthly", "year", "yearly", "tag", "woche", "monat",
@@ -110,6 +115,11 @@ class ComparedSentences:
         if old_title:
             self.shared |= covered(old_title, new.keys | context) - NO_SUBJECT
         ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
+        ended -= {  # the Sentry upgrade is not Sentry
+            first
+            for first, second in new.modifying
+            if second not in new.names and not covered([second], old.keys)
+        }
         self.former = ended
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
         self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
@@ -125,6 +135,9 @@ class ComparedSentences:
             and old.bound == new.bound and question.frames <= new.frames
         )  # fmt: skip
         self.subject = old.keys - GENERIC
+        self.beside = new.keys - covered(new.keys, old.keys) - CHANGING - _NOTED
+        is_named = self.beside <= new.bound & new.names  # left Slack for Mattermost
+        self.is_ended = bool(self.topic) and self.topic == covered(self.topic, ended) and is_named
 
     def is_replaced(self) -> bool:
         """Whether the newer sentence is about the same, announces a change, and names another value."""
@@ -146,7 +159,11 @@ class ComparedSentences:
         """Whether the newer sentence brings something new, and the older one has something else."""
         old, new = self.old, self.new
         gone = (old.values - new.values) or (old.keys - covered(old.keys, new.keys) - GENERIC)
-        differs = self.is_turned or bool((self.fresh or new.values - old.values) and (gone or self.former))
+        differs = (
+            self.is_turned
+            or self.is_ended
+            or bool((self.fresh or self.former_value or new.values - old.values) and (gone or self.former))
+        )
         if not new.is_negated and not differs:
             return False
         if self.is_other_unit and not self.former_value:
@@ -192,7 +209,7 @@ class ComparedSentences:
             return not old.kinds or self.has_kind
         if self.topic and covered(self.topic, new.renewed):
             return True
-        if self.is_moved:
+        if self.is_moved or self.is_ended:
             return True
         if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
             return False
@@ -214,7 +231,9 @@ class ComparedSentences:
 
     def _may_lack(self) -> bool:
         """Whether a newer sentence is about the same without a word that is asked for."""
-        if len(self.missing) > 1:
+        compounds = [pair for pair in self.old.modifying if self.missing.issuperset(pair)]
+        is_one = len(self.missing) == 2 and bool(compounds) and self.beside <= self.new.names
+        if len(self.missing) > 1 and not is_one:
             return False
         if self.former_value and len(self.subject) <= _FEW + 1:
             return True

@@ -252,7 +252,7 @@ def _may_say_who(question: Question, older: str, newer: str) -> bool:
 
 
 def _says_no_time(older: str, newer: str) -> bool:
-    """Whether a newer text says only where or who (*the club is in the hall now*), and an older one when."""
+    """Whether a newer text says only where or who: *the club is in the hall now*."""
     told, news = read(older).sentences, read(newer).sentences
     if not any(one.values or one.days for one in told) or any(one.values or one.days for one in news):
         return False

@@ -1,4 +1,4 @@
-"""Questions for times, things of one owner, demands and tests: which notes replace another one."""
+"""Questions for times, things of one owner, demands, tests and ends: which notes replace another one."""
 
 from __future__ import annotations
 
@@ -40,9 +40,16 @@ def marks(question: str, older: str, newer: str) -> tuple[bool, bool]:
          "The concert in the church was cancelled."),
         ("When is the lesson?", "Milo's swimming lesson is on Wednesdays.",
          "Milo's swimming lesson was moved to Thursdays."),
+        ("Do we still use LastPass?", "We use LastPass as our password manager.", "We cancelled LastPass."),
+        ("Which password manager do we use?", "We use LastPass as our password manager.",
+         "We cancelled LastPass and use Vaultwarden now."),
+        ("Do we still use Slack?", "The team chats on Slack.", "We have left Slack for Mattermost."),
+        ("Do I still have the gym membership?", "I have a gym membership at Fit24 for 39 a month.",
+         "Cancelled my gym membership today."),
+        ("Where does Joris work?", "Joris works at the shipping company Damco.", "Joris has left Damco."),
     ],
 )  # fmt: skip
-def test_a_change_is_marked_also_with_a_test_a_request_or_a_place_beside_it(question, older, newer):
+def test_a_change_or_an_end_is_marked(question, older, newer):
     assert marks(question, older, newer)[0]
 
 
@@ -61,7 +68,18 @@ def test_a_change_is_marked_also_with_a_test_a_request_or_a_place_beside_it(ques
          "Derby practice is no longer at the Korn Hall but at the ice rink in Lenzing."),
         ("Everything about Milo", "Milo's swimming lesson has moved to Thursdays at 17:00.",
          "Parents' evening of Milo's class was moved to 10 December at 18:30."),
+        ("Do we still use LastPass?", "We use LastPass as our password manager.",
+         "We cancelled the LastPass training for Friday."),
+        ("Do we still use LastPass?", "We use LastPass as our password manager.",
+         "We cancelled LastPass for the interns."),
+        ("Do we use Sentry?", "We use Sentry for errors.", "We cancelled the Sentry upgrade."),
+        ("Do I still have the gym membership?", "I have a gym membership at Fit24 for 39 a month.",
+         "My brother cancelled his gym membership today."),
+        ("Where does Joris work?", "Joris works at the shipping company Damco.",
+         "Joris left his bag at Damco."),
+        ("Where does Joris work?", "Joris works at the shipping company Damco.",
+         "Joris left Damco early today."),
     ],
 )  # fmt: skip
-def test_a_try_a_demand_another_attribute_or_thing_of_one_owner_replaces_nothing(question, older, newer):
+def test_a_demand_another_attribute_or_another_thing_replaces_nothing(question, older, newer):
     assert marks(question, older, newer) == (False, False)
