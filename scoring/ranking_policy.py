@@ -208,7 +208,7 @@ class RankingPolicy:
     @property
     def with_weak(self) -> RankingPolicy:
         """Return the policy that returns results however little they fit."""
-        return replace(self, cut_share=0.0, fit_floor=0.0)
+        return replace(self, cut_share=0.0, fit_floor=0.0, abstention_floor=0.0)
 
     @classmethod
     def logged(cls, data: Mapping[str, Any]) -> RankingPolicy:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
-from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
@@ -99,8 +98,7 @@ _PASSING = re.compile(
 
 _UNSURE_PHRASES = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))}"
-    rf"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){{1,5}})? :|plan b"
-    rf"|(?:{'|'.join(sorted(SCOPE['trial']))}) :)(?!\S)"
+    r"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){1,5})? :|plan b)(?!\S)"
 )
 _WEEKDAYS = "|".join(sorted(DAY_KEYS))
 _SCHEDULED = re.compile(rf" (?:{_WEEKDAYS}|\d{{1,2}}:\d\d|\d{{1,2}} ?(?:am|pm|uhr)) ")
@@ -114,8 +112,8 @@ _ONE_TIME = re.compile(
 
 
 _LEFT = re.compile(
-    r" left (?:(?:his|her|their|my|our) (?!job|post|position|role|work|wife|husband|team|flat|apartment)"
-    r"(?!company)\S+ (?:at|on|in|behind)|(?:\S+ ){0,3}?(?:early|late)) "
+    rf" left (?:\S+ )?(?:\S+ )?(?:{'|'.join(TABLES['carried'])}) (?:at|on|in|behind) "
+    r"| left (?:\S+ ){0,3}?(?:early|late) (?:today |yesterday |at \d|[,.;:]|\Z)"
 )
 """Leaving something behind, or before the end, which ends nothing."""
 

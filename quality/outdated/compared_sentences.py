@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from slowwave.quality.divergence.lexicon_numbers import UNITS
@@ -17,7 +18,6 @@ from slowwave.quality.outdated.change_words import (
     covered,
     is_turned,
 )
-from slowwave.quality.outdated.tokens import MONTH_KEYS
 
 if TYPE_CHECKING:
     from slowwave.quality.outdated.asked_words import AskedWords
@@ -31,10 +31,10 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
+_CANCELLED: Final = frozenset({"cancelled", "canceled"})
+_LEAVING: Final = frozenset({"left", "swapped"})
 _TIES: Final = frozenset({"left", "joined"})
-_NOTED: Final = frozenset(
-    map(content_key, ("today", "yesterday", "heute", "gestern", "hoy", "ayer", "end", "ende", *MONTH_KEYS))
-)
+_NOTED: Final = frozenset(map(content_key, ("today", "yesterday", "heute", "gestern", "hoy", "ayer")))
 """Keys of words that only date a note."""
 _TIMES: Final = frozenset({"clock", "date", "weekday"})
 _PERIODS: Final = (
@@ -115,11 +115,8 @@ class ComparedSentences:
         if old_title:
             self.shared |= covered(old_title, new.keys | context) - NO_SUBJECT
         ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
-        ended -= {  # the Sentry upgrade is not Sentry
-            first
-            for first, second in new.modifying
-            if second not in new.names and not covered([second], old.keys)
-        }
+        others = new.keys - covered(new.keys, old.keys)
+        ended -= {first for first, second in new.modifying if second in others}  # the Sentry upgrade
         self.former = ended
         self.former_value = frozenset(one for one in ended if not covered([one], asked))
         self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
@@ -135,9 +132,16 @@ class ComparedSentences:
             and old.bound == new.bound and question.frames <= new.frames
         )  # fmt: skip
         self.subject = old.keys - GENERIC
-        self.beside = new.keys - covered(new.keys, old.keys) - CHANGING - _NOTED
-        is_named = self.beside <= new.bound & new.names  # left Slack for Mattermost
-        self.is_ended = bool(self.topic) and self.topic == covered(self.topic, ended) and is_named
+        self.beside = others - CHANGING - _NOTED
+        is_bare = not self.beside or (  # left Slack for Mattermost
+            not _LEAVING.isdisjoint(new.verbs) and self.beside <= new.bound & new.names
+        )
+        begins = takewhile(lambda word: word not in TABLES["verbs"], new.text.casefold().split()[:3])
+        is_subject = bool(covered(ended, frozenset(map(content_key, begins))))
+        self.is_object = not (is_subject and new.verbs & _CANCELLED)  # who cancelled has not ended
+        is_whole = bool(self.topic) and self.topic == covered(self.topic, ended)
+        self.is_ended = is_whole and is_bare and self.is_object and new.values <= old.values
+        self.is_left = bool(self.topic and self.former_value) and not self.missing
 
     def is_replaced(self) -> bool:
         """Whether the newer sentence is about the same, announces a change, and names another value."""
@@ -162,7 +166,7 @@ class ComparedSentences:
         differs = (
             self.is_turned
             or self.is_ended
-            or bool((self.fresh or self.former_value or new.values - old.values) and (gone or self.former))
+            or bool((self.fresh or self.is_left or new.values - old.values) and (gone or self.former))
         )
         if not new.is_negated and not differs:
             return False
@@ -232,7 +236,10 @@ class ComparedSentences:
     def _may_lack(self) -> bool:
         """Whether a newer sentence is about the same without a word that is asked for."""
         compounds = [pair for pair in self.old.modifying if self.missing.issuperset(pair)]
-        is_one = len(self.missing) == 2 and bool(compounds) and self.beside <= self.new.names
+        is_one = len(self.missing) == 2 and bool(compounds)
+        has_next = self.beside <= self.new.names and not TABLES["now"].isdisjoint(self.new.cues)
+        is_one = is_one and self.is_object and (has_next or not self.beside)
+        is_one = is_one and self.new.values <= self.old.values
         if len(self.missing) > 1 and not is_one:
             return False
         if self.former_value and len(self.subject) <= _FEW + 1:

@@ -68,6 +68,7 @@ _VERSIONED: Final = frozenset({"version", "release", "versión", "versão", "ver
 _SPEAKER: Final = frozenset({"I", "Ich", "Je", "Yo", "Eu"})
 _ENDED = re.compile(rf" (?:{'|'.join(SCOPE['ending'])}) ")
 _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
+_TRIAL = re.compile(rf"(?:\A| a| just| only| ein| nur) (?:\S+ )?(?:{'|'.join(SCOPE['trial'])}) ")
 _NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm", "one"}
 """Words of values, which have no key."""
 _DENIED: Final = frozenset(
@@ -96,6 +97,7 @@ class SentenceLimits:
         times: Its weekdays and months.
         is_quoted: Whether a part of it is a quotation of several words.
         is_undone: Whether it says that a change was taken back.
+        is_trial: Whether it only tries something out.
         is_denied: Whether it denies something.
         is_change: Whether it has a verb of change.
     """
@@ -116,6 +118,7 @@ class SentenceLimits:
     times: frozenset[str]
     is_quoted: bool
     is_undone: bool
+    is_trial: bool
     is_denied: bool
     is_change: bool
 
@@ -147,6 +150,7 @@ def scope_of(sentence: str) -> SentenceLimits:
         times=frozenset(str(DAY_KEYS.get(word) or MONTH_KEYS[word]) for word in words & _TIMES),
         is_quoted=any(len("".join(part).split()) > _FEW for part in _QUOTED.findall(sentence)),
         is_undone=_UNDONE.search(spaced) is not None,
+        is_trial=_TRIAL.search(spaced) is not None,
         is_denied=not _DENIED.isdisjoint(low) or "n't " in spaced or bool(_ENDED.search(spaced)),
         is_change=not _VERBS.isdisjoint(low),
     )
@@ -194,7 +198,7 @@ def has_other_scope(older: str, newer: str, known: Set[str] = frozenset()) -> bo
 
 def _is_of_others(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bool:
     """Whether a newer sentence is quoted, of a competitor, or of another owner."""
-    if (new.is_quoted and not old.is_quoted) or (new.is_undone and not old.is_undone):
+    if any(getattr(new, name) and not getattr(old, name) for name in ("is_quoted", "is_undone", "is_trial")):
         return True
     if any(new.low & SCOPE[name] and not old.low & SCOPE[name] for name in ("fiction", "rival")):
         return True

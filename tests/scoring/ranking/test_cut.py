@@ -125,6 +125,8 @@ def test_a_search_whose_best_fit_is_below_the_floor_abstains():
     assert returned(build(rows[1:]), floor) == []
     assert left_out(build(rows[1:]), floor) == [("b", "abstained")]
     assert returned(build(rows[1:]), floor.with_weak) == ["b"]
+    far = RankingPolicy(abstention_floor=0.7, sparse_recall=False)
+    assert (returned(build(rows), far), returned(build(rows), far.with_weak)) == ([], ["a", "b"])
 
 
 def test_the_floor_counts_as_far_as_the_model_knows_the_language():
