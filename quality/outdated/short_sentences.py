@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -39,10 +39,12 @@ _NUMBER = re.compile(r"[€$£]?\d")
 _STARTS = (
     r"(?-i:(?:The|An?|It|I|We|She|They|This|Our|My|Der|Die|Das|Wir|Ich|Le|La|Les|Il|Elle|El|Los|Se|Os?)\b)"
 )
+_REASONS = "because|due\\ to|weil|wegen|parce|porque"
+_REASON = re.compile(rf"\s*(?:{_REASONS})\b", re.IGNORECASE)
 _SPLIT = re.compile(
     rf"""(?=[\s,])(?:(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
     | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
-    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:because|due\ to|weil|wegen|parce|porque)\b))""",
+    | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:{_REASONS})\b))""",
     re.IGNORECASE | re.VERBOSE,
 )
 _WORKING_DAYS = re.compile(
@@ -167,10 +169,15 @@ def read(text: str) -> ShortText:
     """Return the sentences of a text."""
     head = _SPEAKER.match(text)
     body = text[head.end() if head else 0 :]
-    found = tuple(sentence_of(part) for part in _SPLIT.split(body) if part and len(part) > _BEFORE)
+    found: list[ShortSentence] = []
+    for part in _SPLIT.split(body):
+        if part and len(part) > _BEFORE:
+            one = sentence_of(part)
+            is_reason = bool(found) and found[-1].is_unsure and _REASON.match(part) is not None
+            found.append(replace(one, is_unsure=True) if is_reason else one)
     return ShortText(
         ((head["who"] or "") if head else "").casefold(),
-        found,
+        tuple(found),
         frozenset().union(*(one.former for one in found)),
     )
 

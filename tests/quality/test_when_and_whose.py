@@ -73,6 +73,8 @@ def test_a_change_or_an_end_is_marked(question, older, newer):
         ("Which password manager do we use?", "We use LastPass as our password manager.",
          "LastPass cancelled."),
         ("Who is my manager?", "My manager is Ines.", "Ines left the meeting."),
+        ("When is derby practice?", "Derby practice is every Wednesday at 20:00.",
+         "No derby practice this Wednesday because of the parade; we skate on Friday instead."),
         ("How long is the fence?", "The fence is 12 metres long.",
          "The fence can't be any longer than 15 metres."),
         ("When is chess club?", "Chess club is on Mondays at 19:00.", "Chess club is now in the library."),
