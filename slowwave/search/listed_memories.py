@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from slowwave.common import ids
 from slowwave.feedback.tiers import with_tiers
+from slowwave.home.channels import channels_in
 from slowwave.index.channels import SHOWN
 from slowwave.quality.structure import KNOWN_WORDS
 from slowwave.scoring.days import DAY, day_start
@@ -47,7 +49,7 @@ _LEAST: Final = 1.0 - _STEP
 """Strength that those of a list exceed; what follows it has at most this."""
 _DUPLICATED: Final = 2
 """Memories read per result, so that duplicates leave enough (ratio)."""
-_OF_DAYS: Final = 4  # chunks read for dates to come, per candidate of a channel (ratio)
+_OF_DAYS: Final = 10  # chunks read for dates to come, per candidate of a channel (ratio)
 _NEAREST: Final = 3  # chunks nearest to the word of a label, one of which may have it (count)
 _MORE: Final = "{:,} memories match. A higher limit returns more."
 _TYPES: Final = KNOWN_WORDS["memory_type"] - {"note", "document", "chat"}
@@ -143,8 +145,8 @@ class _Asking:
         first, last = asked.since or date.min, asked.until or date.max
         columns = ["memory_id", "chunk_id", "created_at", "text", *_LABELS]
         dated: list[tuple[bool, date, int, str, str]] = []
-        by_days = replace(self, size=_OF_DAYS * self.size).look(words_of_days(first, last), self.filters)
-        rows = [row for one in (found, by_days) for row in one.shown.select(columns).to_pylist()]
+        by_days = self._having(words_of_days(first, last), _OF_DAYS * self.size)
+        rows = [row for shown in (found.shown, by_days) for row in shown.select(columns).to_pylist()]
         # "Appointments" is a label only where memories have it.
         labelled = [row for row in rows if not _names_of(row).isdisjoint(asked.labels)]
         for row in labelled or rows:
@@ -161,6 +163,14 @@ class _Asking:
         # The other words only ask: what has them is no answer, but a memory about the label may be one.
         others = self._following(asked._replace(since=None), found) if labelled else {}
         return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
+
+    def _having(self, words: str, size: int) -> pa.Table:
+        """Return the best chunks by words alone."""
+        chunks, nothing = channels_in(self.space)(self.namespace), np.zeros(self.space.embedder.dimension)
+        where = condition(signals_in(self.space), self.namespace, self.filters)
+        hits = chunks.full_text(words, where, size, self.filters.visible(self.namespace))
+        vector = nothing.astype(np.float32)
+        return chunks.merged(chunks.nearest(vector, where, size), hits, [], vector).shown
 
     def newest(self, asked: TimeWords) -> SearchCandidates:
         """Return the newest or oldest memories of the days or label, with first passages."""
