@@ -147,9 +147,10 @@ class _Asking:
         dated: list[tuple[bool, date, int, str, str]] = []
         by_days = self._having(words_of_days(first, last), _OF_DAYS * self.size)
         rows = [row for shown in (found.shown, by_days) for row in shown.select(columns).to_pylist()]
-        # "Appointments" is a label only where memories have it.
-        labelled = [row for row in rows if not _names_of(row).isdisjoint(asked.labels)]
-        for row in labelled or rows:
+        is_narrowed = self._is_label(asked.labels)
+        for row in rows:
+            if is_narrowed and _names_of(row).isdisjoint(asked.labels):
+                continue
             for since, until in dates_in(row["text"], row["created_at"].astimezone(UTC).date()):
                 if since <= last and until >= first:
                     day, width = max(since, first), (until - since).days
@@ -161,8 +162,15 @@ class _Asking:
             return None
         warnings = (_MORE.format(len(coming)),) if 0 < self.limit < len(coming) else ()
         # The other words only ask: what has them is no answer, but a memory about the label may be one.
-        others = self._following(asked._replace(since=None), found) if labelled else {}
+        others = self._following(asked._replace(since=None), found) if is_narrowed else {}
         return self._list(asked, dict(list(coming.items())[: self.limit]), others, warnings)
+
+    def _is_label(self, labels: Sequence[str]) -> bool:
+        """Whether a memory has one of some labels: "appointments" may be a word of the question only."""
+        if not labels:
+            return False
+        where = condition(signals_in(self.space), self.namespace, self.filters)
+        return self.space.store.count("memories", f"{where} AND {labelled(labels)}") > 0
 
     def _having(self, words: str, size: int) -> pa.Table:
         """Return the best chunks by words alone."""

@@ -402,6 +402,9 @@ def test_a_label_narrows_what_is_due(memory):
     assert found(memory, "callbacks for tomorrow")[0] == call
     assert memory.search("callbacks for tomorrow", limit=1).warnings == ()
     assert memory.search("anything due tomorrow?", limit=1).warnings != ()
+    done = memory.save("The leaking tap is repaired.", tags=["ticket"], created_at=now).memory_id
+    listed = memory.search("tickets for tomorrow", explain=True)
+    assert not any("trigger" in one.explanation.channels for one in listed if one.memory_id != done)
 
 
 def test_what_is_due_on_days_without_a_date_is_searched(memory, dated):
