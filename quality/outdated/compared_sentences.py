@@ -32,7 +32,9 @@ _AT_A_TIME = re.compile(
     re.IGNORECASE,
 )
 _CANCELLED: Final = frozenset({"cancelled", "canceled"})
+"""Verbs that end their object, not their subject."""
 _LEAVING: Final = frozenset({"left", "swapped"})
+"""Verbs behind whose object *for* names a successor, not a receiver."""
 _TIES: Final = frozenset({"left", "joined"})
 _NOTED: Final = frozenset(map(content_key, ("today", "yesterday", "heute", "gestern", "hoy", "ayer")))
 """Keys of words that only date a note."""
@@ -235,16 +237,21 @@ class ComparedSentences:
 
     def _may_lack(self) -> bool:
         """Whether a newer sentence is about the same without a word that is asked for."""
-        compounds = [pair for pair in self.old.modifying if self.missing.issuperset(pair)]
-        is_one = len(self.missing) == 2 and bool(compounds)
-        has_next = self.beside <= self.new.names and not TABLES["now"].isdisjoint(self.new.cues)
-        is_one = is_one and self.is_object and (has_next or not self.beside)
-        is_one = is_one and self.new.values <= self.old.values
-        if len(self.missing) > 1 and not is_one:
+        if len(self.missing) > 1 and not self._lacks_a_compound():
             return False
         if self.former_value and len(self.subject) <= _FEW + 1:
             return True
         return len(self.topic) > 2 and self.has_kind and bool(self.new.verbs)
+
+    def _lacks_a_compound(self) -> bool:
+        """Whether a newer sentence lacks only a compound, and ends or succeeds the rest.
+
+        As *we cancelled LastPass and use Vaultwarden now* does, where a password manager is asked for.
+        """
+        is_compound = any(self.missing == set(pair) for pair in self.old.modifying)
+        has_next = self.beside <= self.new.names and not TABLES["now"].isdisjoint(self.new.cues)
+        is_end = self.is_object and self.new.values <= self.old.values
+        return is_compound and is_end and (has_next or not self.beside)
 
 
 def _differ(units: Set[str], others: Set[str]) -> bool:

@@ -174,11 +174,11 @@ class _Asking:
 
     def _having(self, words: str, size: int) -> pa.Table:
         """Return the best chunks by words alone."""
-        chunks, nothing = channels_in(self.space)(self.namespace), np.zeros(self.space.embedder.dimension)
+        chunks = channels_in(self.space)(self.namespace)
         where = condition(signals_in(self.space), self.namespace, self.filters)
         hits = chunks.full_text(words, where, size, self.filters.visible(self.namespace))
-        vector = nothing.astype(np.float32)
-        return chunks.merged(chunks.nearest(vector, where, size), hits, [], vector).shown
+        nothing = np.zeros(self.space.embedder.dimension, dtype=np.float32)
+        return chunks.merged(chunks.nearest(nothing, where, size), hits, [], nothing).shown
 
     def newest(self, asked: TimeWords) -> SearchCandidates:
         """Return the newest or oldest memories of the days or label, with first passages."""

@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
-
-from slowwave.quality.outdated.likely_changes import likely_changes
-from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
-
-NOW = datetime(2026, 11, 30, tzinfo=UTC)
-
-
-def marks(question: str, older: str, newer: str) -> tuple[bool, bool]:
-    """Return whether an older note is marked, and whether the newer one goes before it without a mark."""
-    passages = [
-        DatedPassage(name, "", text, "", NOW - timedelta(days=ago), NOW - timedelta(days=ago))
-        for name, text, ago in (("older", older, 170), ("newer", newer, 25))
-    ]
-    asked = Question.of(question)
-    return "older" in outdated_memories(asked, passages), "older" in likely_changes(asked, passages)
+from outdated_pairs import marks
 
 
 @pytest.mark.parametrize(
