@@ -52,7 +52,18 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 _NO_CONFIGURATION = Path(tempfile.gettempdir()) / f"slowwave-tests-{os.getpid()}" / "configuration"
 os.environ["XDG_CONFIG_HOME"] = str(_NO_CONFIGURATION)  # also for processes that get no SLOWWAVE_ variable
-os.environ.pop("SLOWWAVE_CONFIG_DIR", None)
+for _name in list(os.environ):
+    if (_name.startswith("SLOWWAVE_") and not _name.startswith("SLOWWAVE_TEST_")) or _name == "DAGSTER_HOME":
+        del os.environ[_name]  # settings of this machine
+# What is written for other tests is short and plain; the gate's own tests set what they are about. And what is
+# asked of a home of three notes is seldom about any of them.
+os.environ |= {
+    "SLOWWAVE_GATE__MODE": "enforce",
+    "SLOWWAVE_GATE__MIN_QUALITY": "0",
+    "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
+    "SLOWWAVE_RANKING__CUT_SHARE": "0",
+    "SLOWWAVE_RANKING__FIT_FLOOR": "0",
+}
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # ranx is asked once: to compile it takes half a minute
 MEMORY_FOLDER = Path("/dev/shm")
 OBJECTS_BETWEEN_LOOKS = 20_000
@@ -141,23 +152,18 @@ class HashEmbedder:
 
 @pytest.fixture(autouse=True)
 def _own_environment() -> Iterator[None]:
-    """No test sees the settings of the machine, or leaves its own behind."""
+    """No test leaves variables behind.
+
+    Only what it changed is changed back: Ray's threads stay when it is left, and read the environment. On
+    Linux a process may die if it is rewritten meanwhile.
+    """
     before = dict(os.environ)
-    for name in before:
-        if (name.startswith("SLOWWAVE_") and not name.startswith("SLOWWAVE_TEST_")) or name == "DAGSTER_HOME":
-            del os.environ[name]
-    # What is written for other tests is short and plain; the gate's own tests set what they are about.
-    # And what is asked of a home of three notes is seldom about any of them.
-    os.environ |= {
-        "SLOWWAVE_GATE__MODE": "enforce",
-        "SLOWWAVE_GATE__MIN_QUALITY": "0",
-        "SLOWWAVE_RANKING__ABSTENTION_FLOOR": "0",
-        "SLOWWAVE_RANKING__CUT_SHARE": "0",
-        "SLOWWAVE_RANKING__FIT_FLOOR": "0",
-    }
     yield
-    os.environ.clear()
-    os.environ.update(before)
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    for name, value in before.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
 
 
 @pytest.fixture
