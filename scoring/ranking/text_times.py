@@ -38,7 +38,11 @@ _DAY_AND_MONTH = re.compile(r"\d[./-]\d")
 _SEPARATORS = str.maketrans(dict.fromkeys(',.;:!?¿¡()[]"*“”？。、؟،/–—0123456789', " "))
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|\n|[。！？]")
 _THE = "(?:the |den |dem |el |le |o )?(?:[^\\W\\d_]+(?:day|tag|woch|abend),? )?"
-_TO = rf",?\s*(?:to|until|till|through|bis(?: zum)?|al?|hasta(?: el)?|au|à|ao|até|-|–|—)\s*{_THE}"
+# A letter is a word of its own, without a comma: `8 September, a 9 year old` is one day.
+_TO = (
+    r"(?:,?\s*(?:(?:to|until|till|through|bis(?: zum)?|hasta(?: el)?|até)\b|[-–—])\s*|\s(?:al?|au|à|ao)\s)"
+    rf"{_THE}"
+)
 _LINK = re.compile(_TO)
 _AND = re.compile(rf" (?:and|und|y|et|e) {_THE}")
 _BETWEEN = re.compile(rf"\b(?:between|zwischen|entre) {_THE}\Z")
@@ -46,7 +50,7 @@ _FIRST_DAY = re.compile(rf"(?<![\d.:/-])(\d\d?)(?:st|nd|rd|th|\.)?{_TO}\Z")
 _BETWEEN_DAYS = re.compile(
     rf"\b(?:between|zwischen|entre) {_THE}(\d\d?)(?:st|nd|rd|th|\.)? (?:and|und|y|et|e) {_THE}\Z"
 )
-_LAST_DAY = re.compile(rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?(?![\d.:%/-]|\s?(?:[ap]m|uhr|h)\b)")
+_LAST_DAY = re.compile(rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?(?![\d.:%/-])(?!{_COUNTED.pattern})")
 _WEEK_OF = re.compile(
     r"(?:week (?:of|from|beginning|starting)|woche (?:vom|ab|des)|semana del?|semaine du)"
     r" (?:the |monday,? )?\Z"

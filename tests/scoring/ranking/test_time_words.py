@@ -271,6 +271,20 @@ def test_dates_in_figures(text: str, days: list[tuple[int, int, int]]) -> None:
     assert sorted(set(dates_in(text))) == [(day, day) for day in sorted(date(*day) for day in days)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On 8 September 2026, a 11-page letter came",
+        "8 September 2026, a 14 year old",
+        "8 September 2026 to 15 guests",
+        "8 septembre 2026, à 11 heures",
+        "8 September 2026, a11",
+    ],
+)
+def test_a_number_behind_a_date_that_counts_something_ends_no_range(text: str) -> None:
+    assert set(dates_in(text, date(*FRIDAY))) == {(date(2026, 9, 8), date(2026, 9, 8))}
+
+
 @given(st.text("ab \n", max_size=80), st.text("ab1. \n", max_size=80))
 def test_the_words_around_a_date_do_not_matter(before: str, after: str) -> None:
     day = date(2026, 9, 8)
