@@ -55,8 +55,8 @@ os.environ["XDG_CONFIG_HOME"] = str(_NO_CONFIGURATION)  # also for processes tha
 for _name in list(os.environ):
     if (_name.startswith("SLOWWAVE_") and not _name.startswith("SLOWWAVE_TEST_")) or _name == "DAGSTER_HOME":
         del os.environ[_name]  # settings of this machine
-# What is written for other tests is short and plain; the gate's own tests set what they are about. And what is
-# asked of a home of three notes is seldom about any of them.
+# What is written for other tests is short and plain; the gate's own tests set what they are about.
+# And what is asked of a home of three notes is seldom about any of them.
 os.environ |= {
     "SLOWWAVE_GATE__MODE": "enforce",
     "SLOWWAVE_GATE__MIN_QUALITY": "0",

@@ -120,6 +120,11 @@ class _Vocabulary:
         after = re.search(rf"(?<!\w){re.escape(order)} {re.escape(word)}(?!\w)\W*(\w*)", text)
         return after is not None and (not after[1] or after[1] in self.linking | self.known)
 
+    def looks_ahead(self, text: str) -> bool:
+        """Whether a text has a word for what is to come."""
+        ahead, _, _ = self.language.tenses
+        return ahead.search(text) is not None or not self.looking_ahead.isdisjoint(WORD.findall(text))
+
     def rest(self, text: str, *, coming: bool = False) -> frozenset[str] | None:
         """Return the listed words that a text consists of; None if it has others.
 
@@ -195,13 +200,13 @@ def coming_only(question: str, today: date) -> TimeWords | None:
         if asked is None or asked.order or asked.since is None or rest is None:
             continue
         last = asked.until or date.max
-        is_asked = asked.since == today < last or not rest.isdisjoint(vocabulary.looking_ahead)
+        is_asked = asked.since == today < last or vocabulary.looks_ahead(text)
         if asked.since > today or (last >= today and is_asked):
             return asked._replace(since=max(asked.since, today), until=last)
     label = _labelled(question, today, coming=True)
     if label is None or not label.plural or label.since is None or (label.until or date.max) < today:
         return None
-    if label.since <= today and all(words.isdisjoint(one.looking_ahead) for one in _vocabularies()):
+    if label.since <= today and not any(one.looks_ahead(text) for one in _vocabularies()):
         return None
     return label._replace(since=max(label.since, today), until=label.until or date.max)
 
@@ -356,7 +361,7 @@ def _time_and_rest(
     """Return the days or the order that a text asks for, and its listed words; None if it has others."""
     language = vocabulary.language
     uncounted, count = vocabulary.without_count(text)
-    looks_ahead = coming and not vocabulary.looking_ahead.isdisjoint(WORD.findall(text))
+    looks_ahead = coming and vocabulary.looks_ahead(text)
     window = window_asked(
         uncounted, language, today, day_first=language.name != "en", alone=True, coming=looks_ahead
     )
