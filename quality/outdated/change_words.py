@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
+from slowwave.quality.divergence.lexicon_numbers import CARDINALS
 from slowwave.quality.outdated.tokens import DAY_KEYS, MONTH_KEYS
 from slowwave.scoring.wordlists import lines, words
 
@@ -98,6 +99,10 @@ _PASSING = re.compile(
 
 _UNSURE_PHRASES = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))}"
+    r"|(?:demand|insist|request|urge|claim)s? , [^,]+ , that|(?:demand|insist|request|urg)ing|is asking for"
+    r"|(?:demands?|calls?|urges?|requests?) (?:an?|for|us|the|to) (?!(?:help|details|questions)\b)"
+    r"|claims (?:that|the)|would like|besteh(?:t|en) auf"
+    r"|(?:fordern|fordert|verlangen|verlangt) ,|forder(?:n|t) (?::|jetzt|nun|\d\S*|d(?:ie|as|en)|eine[nr]?)"
     r"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){1,5})? :|plan b)(?!\S)"
 )
 _WEEKDAYS = "|".join(sorted(DAY_KEYS))
@@ -111,11 +116,21 @@ _ONE_TIME = re.compile(
 )
 
 
+_LEAVABLE = "|".join(TABLES["leavable"])
+_TIMES_AFTER = "|".join([*MONTH_KEYS, *TABLES["periods"], "the (?:end|beginning|start|middle)", r"\d"])
+_HOURS = "|".join(["\\d", "noon", "midnight", *CARDINALS])
+_MEALS = r"lunch|dinner|breakfast|home|work|school|now|the (?:day|weekend|night)|an? \S+"
 _LEFT = re.compile(
-    rf" left (?:\S+ )?(?:\S+ )?(?:{'|'.join(TABLES['carried'])}) (?:at|on|in|behind) "
-    r"| left (?:\S+ ){0,3}?(?:early|late) (?:today |yesterday |at \d|[,.;:]|\Z)"
+    rf" left (?:(?:\S+ ){{0,2}}?(?:an?|some) (?!\S*(?:{_LEAVABLE}) )\S+"  # a note, Damco a message
+    r"|(?:\S+ ){0,3}?(?:early|late) (?:today |yesterday |at \d|[,.;:]|\Z)"
+    rf"|(?:\S+ ){{0,4}}?(?:at|around|about) (?:{_HOURS})"
+    r"|(?:\S+ ){0,4}?(?:with|without|out of|open|running|unlocked) (?!my |the last )"
+    rf"|(?:\S+ )?for (?:{_MEALS}) "
+    rf"|(?:his|her|their|my|our|the) (?:(?!{_LEAVABLE})\S+ ){{1,2}}?(?:at|on|in|behind) "
+    rf"(?!{_TIMES_AFTER})(?!.* now )"
+    rf"|(?:\S+ ){{0,2}}(?:{'|'.join(TABLES['carried'])}) (?:at|on|in|behind) )"
 )
-"""Leaving something behind, or before the end, which ends nothing."""
+"""Leaving something behind, or for a while, which ends nothing."""
 
 
 def changes_nothing(spaced: str) -> bool:

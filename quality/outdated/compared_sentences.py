@@ -33,6 +33,7 @@ _AT_A_TIME = re.compile(
 )
 _CANCELLED: Final = frozenset({"cancelled", "canceled"})
 """Verbs that end their object, not their subject."""
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|been|being|got|gets) (?:now |just )?cancell?ed\b", re.IGNORECASE)
 _LEAVING: Final = frozenset({"left", "swapped"})
 """Verbs behind whose object *for* names a successor, not a receiver."""
 _TIES: Final = frozenset({"left", "joined"})
@@ -140,10 +141,14 @@ class ComparedSentences:
         )
         begins = takewhile(lambda word: word not in TABLES["verbs"], new.text.casefold().split()[:3])
         is_subject = bool(covered(ended, frozenset(map(content_key, begins))))
-        self.is_object = not (is_subject and new.verbs & _CANCELLED)  # who cancelled has not ended
+        is_ending = bool(new.verbs & _CANCELLED) and _PASSIVE.search(new.text) is None
+        self.is_object = not (is_subject and is_ending)  # who cancelled has not ended
         is_whole = bool(self.topic) and self.topic == covered(self.topic, ended)
         self.is_ended = is_whole and is_bare and self.is_object and new.values <= old.values
         self.is_left = bool(self.topic and self.former_value) and not self.missing
+        said = old.keys - self.topic - GENERIC
+        is_whole_answer = bool(self.topic and said) and said <= ended
+        self.is_answer_ended = is_whole_answer and is_bare and not is_subject and new.values <= old.values
 
     def is_replaced(self) -> bool:
         """Whether the newer sentence is about the same, announces a change, and names another value."""
@@ -168,6 +173,7 @@ class ComparedSentences:
         differs = (
             self.is_turned
             or self.is_ended
+            or self.is_answer_ended
             or bool((self.fresh or self.is_left or new.values - old.values) and (gone or self.former))
         )
         if not new.is_negated and not differs:
@@ -237,6 +243,8 @@ class ComparedSentences:
 
     def _may_lack(self) -> bool:
         """Whether a newer sentence is about the same without a word that is asked for."""
+        if self.is_answer_ended:
+            return True
         if len(self.missing) > 1 and not self._lacks_a_compound():
             return False
         if self.former_value and len(self.subject) <= _FEW + 1:

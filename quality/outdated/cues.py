@@ -15,12 +15,20 @@ _AFTER_CHANGE = (" after ", " nach ", " après ", " tras ")
 _TRIGGERS: Final = STATE_WORDS.union(word for word in TABLES["verbs"] | TABLES["now"] if " " not in word)
 _NOW_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] if " " in word)
 _PHRASES: Final = (*_NOW_PHRASES, *(f" {word} " for word in TABLES["provisional"] if " " in word))
+_SAME_AS: Final = {said.partition("=")[0]: said.partition("=")[2] for said in TABLES["saying"]}
+_LONGER = r"any (?:longer|more)(?= ?(?:[,.;:!?)]|$|because|since|as ))"
+_SAID = re.compile(rf"\b(?:{_LONGER}|{'|'.join(map(re.escape, _SAME_AS))})(?!\w)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def plainly(text: str) -> str:
+    """Return a text with one word in place of several that say the same: "cancelled", not "called off"."""
+    return _SAID.sub(lambda said: _SAME_AS.get(said[0].casefold(), "anymore"), text)
 
 
 def announces(text: str) -> bool:
     """Whether a text has a word of change or state, or expects a change."""
-    found = _PLAIN.findall(text.casefold().replace("’", "'"))
+    found = _PLAIN.findall(plainly(text).casefold().replace("’", "'"))
     if not _TRIGGERS.isdisjoint(found):
         return True
     spaced = f" {' '.join(found)} "

@@ -71,9 +71,7 @@ _UNDONE = re.compile(rf" (?:{'|'.join(SCOPE['undone'])}) (?!to |auf |à |a )")
 _TRIAL = re.compile(rf"(?:\A| a| just| only| ein| nur) (?:\S+ )?(?:{'|'.join(SCOPE['trial'])}) ")
 _NAMELESS: Final = _TIMES | WORDS.keys() | SCALES.keys() | SCOPE["hour"] | {"pm", "one"}
 """Words of values, which have no key."""
-_DENIED: Final = frozenset(
-    {"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"}
-)
+_DENIED: Final = {"not", "no", "never", "nicht", "kein", "keine", "keinen", "pas", "não", "non", "n't"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +253,8 @@ def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bo
     for phrase in (new.leading, new.limited):
         if phrase and not covered(phrase, known):
             return True
-    if old.amounts and new.trailing - covered(new.trailing, known):
+    is_dated = old.times and new.times  # on Tuesdays in the library: elsewhere, not only there
+    if old.amounts and not is_dated and new.trailing - covered(new.trailing, known):
         return True
     is_timed = bool(old.times or old.habits or old.low & SCOPE["frequency"])
     return bool(new.habits) and not is_timed and (bool(new.amounts) or not old.amounts)

@@ -20,7 +20,7 @@ from slowwave.quality.outdated.change_words import (
     content_key,
     is_unsure,
 )
-from slowwave.quality.outdated.cues import cues_of
+from slowwave.quality.outdated.cues import cues_of, plainly
 
 MAX_CHARACTERS = 300
 """Length of a text that counts as a short note (characters)."""
@@ -168,7 +168,7 @@ def is_note(text: str) -> bool:
 def read(text: str) -> ShortText:
     """Return the sentences of a text."""
     head = _SPEAKER.match(text)
-    body = text[head.end() if head else 0 :]
+    body = plainly(text[head.end() if head else 0 :])
     found: list[ShortSentence] = []
     for part in _SPLIT.split(body):
         if part and len(part) > _BEFORE:
@@ -257,7 +257,8 @@ def _key(token: str, low: str) -> str:
     word = low.removesuffix("'s")
     is_value = _NUMBER.match(token) or low in WEEKDAY_KEYS or low in CARDINALS or _is_month(token, low)
     is_initials = token.isupper() and len(token) >= _INITIALS
-    if is_value or len(word) < 2 or not word[0].isalpha() or (word in FUNCTION and not is_initials):
+    is_function = word.endswith("n't") or (word in FUNCTION and not is_initials)
+    if is_value or len(word) < 2 or not word[0].isalpha() or is_function:
         return ""
     return content_key(word)
 
@@ -388,7 +389,7 @@ def _former(
         is_former = word in TABLES["former"] or pair in TABLES["former"]
         if is_former and not (word == "from" and (not changes or before in _FAR)):
             for near in range(at + 1, min(at + _AFTER, len(low))):
-                if low[near] in _STOPS:
+                if low[near] in _STOPS and (low[near] != "a" or word in _OF):
                     break
                 found.add(keys[near] or (low[near].strip("%") if low[near].strip("%") in values else ""))
         if word in TABLES["ended"]:

@@ -33,6 +33,7 @@ NOTHING_YET = (
     "of notes. Secret memories need --secret."
 )
 EXCERPT = 320  # of a result's text (characters)
+TITLED_BY_TEXT = 200  # of a text that is shown once, as its title (characters)
 SHORT = 8  # shown of a memory's id (characters)
 BAR = 48  # width of a score of 1 (characters)
 
@@ -198,8 +199,10 @@ def _print_result(result: Result, query: str) -> None:
     headings = (part.headings or result.headings)[-2:]
     where = " ".join(" › ".join((result.source, *headings)).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
-    title = _line(f"{result.rank}. {result.title}")
-    out.print(f"[bold]{title}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
+    title, body = _title_and_body(result.title, part.text)
+    out.print(
+        f"[bold]{_line(f'{result.rank}. {title}')}[/]  [cyan]{result.score:.3f}[/]", highlight=False
+    )
     facts = f"{result.memory_type} of {result.created_at:%F} · {where} · {result.memory_id[:SHORT]}"
     flags += f" · {others_say_it(len(result.duplicates))}" if result.duplicates else ""
     details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
@@ -207,8 +210,16 @@ def _print_result(result: Result, query: str) -> None:
         details.append(f"\n{outdated}", style="yellow")
     for other in result.contradicts:
         details.append(f"\n{contradiction_text(other.memory_id[:SHORT], other.title)}", style="yellow")
-    out.print(Padding(details, (0, 0, 0, 3), expand=False))
-    out.print(Padding(Text(part.text), (0, 0, 1, 3)))
+    out.print(Padding(details, (0, 0, 0 if body else 1, 3), expand=False))
+    if body:
+        out.print(Padding(Text(body), (0, 0, 1, 3)))
+
+
+def _title_and_body(title: str, text: str) -> tuple[str, str]:
+    """Return what is printed of a title and an excerpt; a short text that begins with its title is the title."""
+    title = " ".join(title.split())
+    begins = text.startswith(title.removesuffix("…").rstrip())
+    return (text, "") if begins and len(text) <= TITLED_BY_TEXT else (title, text)
 
 
 def _print_words(response: SearchResponse, *, account: bool = False) -> None:
@@ -323,7 +334,8 @@ def _print_breakdown(result: Result, account: Explanation) -> None:
     total = sum(row.value for row in account.contributions)
     cells.append(["", "", "sum = score", f"{total:.4f}"])
     scores = " · ".join(f"{name} {value:.3f}" for name, value in account.scores.items())
-    caption = f"{account.formula}\nfound by {' + '.join(account.channels) or 'nothing'} ({scores})"
+    caption = f"{account.formula}\nfound by {' + '.join(account.channels) or 'nothing'}"
+    caption += f" ({scores})" if scores else ""
     if account.recall is not None:
         took = account.recall.displaced or "a free place"
         caption += (
