@@ -200,9 +200,7 @@ def _print_result(result: Result, query: str) -> None:
     where = " ".join(" › ".join((result.source, *headings)).split())
     flags = "".join(f" · {flag.replace('_', ' ')}" for flag in result.flags)
     title, body = _title_and_body(result.title, part.text)
-    out.print(
-        f"[bold]{_line(f'{result.rank}. {title}')}[/]  [cyan]{result.score:.3f}[/]", highlight=False
-    )
+    out.print(f"[bold]{_line(f'{result.rank}. {title}')}[/]  [cyan]{result.score:.3f}[/]", highlight=False)
     facts = f"{result.memory_type} of {result.created_at:%F} · {where} · {result.memory_id[:SHORT]}"
     flags += f" · {others_say_it(len(result.duplicates))}" if result.duplicates else ""
     details = Text(f"{facts}\nfit {result.fit} · confidence in it {result.confidence}{flags}", style="dim")
@@ -216,7 +214,7 @@ def _print_result(result: Result, query: str) -> None:
 
 
 def _title_and_body(title: str, text: str) -> tuple[str, str]:
-    """Return what is printed of a title and an excerpt; a short text that begins with its title is the title."""
+    """Return title and text as printed; a short text that begins with its title is printed once."""
     title = " ".join(title.split())
     begins = text.startswith(title.removesuffix("…").rstrip())
     return (text, "") if begins and len(text) <= TITLED_BY_TEXT else (title, text)
