@@ -99,9 +99,10 @@ _PASSING = re.compile(
 
 _UNSURE_PHRASES = re.compile(
     rf"(?<!\S)(?:{'|'.join(sorted(phrase for phrase in TABLES['unsure'] if ' ' in phrase))}"
-    r"|(?:demand|insist|request|urge|claim)s? , [^,]+ , that|(?:demand|insist|request|urg)ing|is asking for"
-    r"|(?:demands?|calls?|urges?|requests?) (?:an?|for|us|the|to) (?!(?:help|details|questions)\b)"
-    r"|claims (?:that|the)|would like|besteh(?:t|en) auf"
+    r"|(?:demand|insist|request|urge|claim)s? , [^,]+ , that"
+    r"|(?:is|are|keeps) (?:still |now )?(?:demanding|insisting|requesting|urging|asking for)"
+    r"|(?:demands? an? (?:new|higher|lower)|(?<!on )call for|urges? (?:us|the|that|to))"
+    r"|claims (?:that|the \S+ (?:is|was|has))|would like|besteh(?:t|en) auf"
     r"|(?:fordern|fordert|verlangen|verlangt) ,|forder(?:n|t) (?::|jetzt|nun|\d\S*|d(?:ie|as|en)|eine[nr]?)"
     r"|(?<!new )plans?(?: b)?(?: for(?: [^\s:]+){1,5})? :|plan b)(?!\S)"
 )
@@ -119,15 +120,20 @@ _ONE_TIME = re.compile(
 _LEAVABLE = "|".join(TABLES["leavable"])
 _TIMES_AFTER = "|".join([*MONTH_KEYS, *TABLES["periods"], "the (?:end|beginning|start|middle)", r"\d"])
 _HOURS = "|".join(["\\d", "noon", "midnight", *CARDINALS])
-_MEALS = r"lunch|dinner|breakfast|home|work|school|now|the (?:day|weekend|night)|an? \S+"
+_MEALS = (
+    r"lunch|dinner|breakfast|home|work|school|now|the (?:day|weekend|night)"
+    r"|an? (?:\S+ )?(?:call|meeting|walk|run|week|minute|moment|while|break|trip|party|holiday|drink|coffee)"
+)
+_GOOD_TERMS = "|".join([*DAY_KEYS, "good terms", "bad terms"])
 _LEFT = re.compile(
-    rf" left (?:(?:\S+ ){{0,2}}?(?:an?|some) (?!\S*(?:{_LEAVABLE}) )\S+"  # a note, Damco a message
+    r" left (?:(?:(?!(?:after|in|within|over|for|with|as|on|at) )\S+ ){0,2}?(?:an?|some) "
+    rf"(?!\S*(?:{_LEAVABLE}) )\S+"  # a note, Damco a message
     r"|(?:\S+ ){0,3}?(?:early|late) (?:today |yesterday |at \d|[,.;:]|\Z)"
-    rf"|(?:\S+ ){{0,4}}?(?:at|around|about) (?:{_HOURS})"
-    r"|(?:\S+ ){0,4}?(?:with|without|out of|open|running|unlocked) (?!my |the last )"
+    rf"|(?:\S+ ){{0,4}}?(?:at|around|about) (?:{_HOURS})(?!\S* (?:\S+ )?(?:days?|weeks?|months?|years?) )"
+    r"|(?:\S+ ){0,4}?(?:without (?:his|her|their)|out of|open|running|unlocked) "
     rf"|(?:\S+ )?for (?:{_MEALS}) "
     rf"|(?:his|her|their|my|our|the) (?:(?!{_LEAVABLE})\S+ ){{1,2}}?(?:at|on|in|behind) "
-    rf"(?!{_TIMES_AFTER})(?!.* now )"
+    rf"(?!{_TIMES_AFTER}|{_GOOD_TERMS})(?!.* now )"
     rf"|(?:\S+ ){{0,2}}(?:{'|'.join(TABLES['carried'])}) (?:at|on|in|behind) )"
 )
 """Leaving something behind, or for a while, which ends nothing."""

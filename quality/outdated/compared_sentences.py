@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from slowwave.quality.outdated.short_sentences import ShortSentence
 
 _FEW = 4  # content words of a statement whose subject a name alone says
+_APART = 2  # content words that each of two sentences has for itself, which share only a name
 _MORE = 3  # content words by which a sentence may be longer than the one it restates
 _DAYS = 31  # of a month, the largest number that may be an hour or a day
 _AT_A_TIME = re.compile(
@@ -135,12 +136,17 @@ class ComparedSentences:
             and old.bound == new.bound and question.frames <= new.frames
         )  # fmt: skip
         self.subject = old.keys - GENERIC
-        self.beside = others - CHANGING - _NOTED
+        said = self.subject - MEASURES - CHANGING
+        apart = min(len(said - covered(said, new.keys)), len(self.fresh - MEASURES))
+        self.is_only_named = apart >= _APART and self.shared <= covered(self.shared, old.names | names)
+        self.beside = others - NO_SUBJECT - _NOTED
         is_bare = not self.beside or (  # left Slack for Mattermost
             not _LEAVING.isdisjoint(new.verbs) and self.beside <= new.bound & new.names
         )
-        begins = takewhile(lambda word: word not in TABLES["verbs"], new.text.casefold().split()[:3])
-        is_subject = bool(covered(ended, frozenset(map(content_key, begins))))
+        begins = list(takewhile(lambda word: word not in TABLES["verbs"], new.text.casefold().split()[:4]))
+        is_subject = TABLES["saying_i"].isdisjoint(begins) and bool(
+            covered(ended, frozenset(map(content_key, begins[:3])))
+        )
         is_ending = bool(new.verbs & _CANCELLED) and _PASSIVE.search(new.text) is None
         self.is_object = not (is_subject and is_ending)  # who cancelled has not ended
         is_whole = bool(self.topic) and self.topic == covered(self.topic, ended)
@@ -162,7 +168,8 @@ class ComparedSentences:
         owners = covered(old.possessed ^ new.possessed, self.topic)
         if has_other_owner(old, new) or (covered(owners, old.keys) and covered(owners, new.keys)):
             return False
-        return not self.is_other_value and not self.is_other_name and not (
+        is_other_name = self.is_other_name and not self.is_answer_ended
+        return not self.is_other_value and not is_other_name and not (
             self.added and not self.former_value
         )  # fmt: skip
 
@@ -236,7 +243,8 @@ class ComparedSentences:
                 or is_attribute
             ):
                 return True
-        is_alike = bool(self.topic - MEASURES and self.shared) and (self.is_framed or self.has_kind)
+        is_alike = self.is_framed or (self.has_kind and not self.is_only_named)
+        is_alike = is_alike and bool(self.topic - MEASURES and self.shared)
         if is_alike or (self.topic and self.former_value):
             return True
         return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW

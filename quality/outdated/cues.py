@@ -16,7 +16,10 @@ _TRIGGERS: Final = STATE_WORDS.union(word for word in TABLES["verbs"] | TABLES["
 _NOW_PHRASES: Final = tuple(f" {word} " for word in TABLES["now"] if " " in word)
 _PHRASES: Final = (*_NOW_PHRASES, *(f" {word} " for word in TABLES["provisional"] if " " in word))
 _SAME_AS: Final = {said.partition("=")[0]: said.partition("=")[2] for said in TABLES["saying"]}
-_LONGER = r"any (?:longer|more)(?= ?(?:[,.;:!?)]|$|because|since|as ))"
+_LONGER = (
+    "".join(rf"(?<!{verb} )" for verb in ("buy", "order", "get", "need", "want", "take", "have"))
+    + r"any (?:longer|more)(?= ?(?:[,.;:!?)]|$|because|since|as ))"
+)
 _SAID = re.compile(rf"\b(?:{_LONGER}|{'|'.join(map(re.escape, _SAME_AS))})(?!\w)", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 

@@ -253,7 +253,8 @@ def _is_limited(old: SentenceLimits, new: SentenceLimits, known: Set[str]) -> bo
     for phrase in (new.leading, new.limited):
         if phrase and not covered(phrase, known):
             return True
-    is_dated = old.times and new.times  # on Tuesdays in the library: elsewhere, not only there
+    # On Tuesdays in the library: elsewhere, not only there.
+    is_dated = old.times and new.times and new.low.isdisjoint({"there", "there's"})
     if old.amounts and not is_dated and new.trailing - covered(new.trailing, known):
         return True
     is_timed = bool(old.times or old.habits or old.low & SCOPE["frequency"])

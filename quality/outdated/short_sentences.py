@@ -389,7 +389,7 @@ def _former(
         is_former = word in TABLES["former"] or pair in TABLES["former"]
         if is_former and not (word == "from" and (not changes or before in _FAR)):
             for near in range(at + 1, min(at + _AFTER, len(low))):
-                if low[near] in _STOPS and (low[near] != "a" or word in _OF):
+                if low[near] in _STOPS and (low[near] != "a" or word != "longer"):
                     break
                 found.add(keys[near] or (low[near].strip("%") if low[near].strip("%") in values else ""))
         if word in TABLES["ended"]:

@@ -50,7 +50,10 @@ _FIRST_DAY = re.compile(rf"(?<![\d.:/-])(\d\d?)(?:st|nd|rd|th|\.)?{_TO}\Z")
 _BETWEEN_DAYS = re.compile(
     rf"\b(?:between|zwischen|entre) {_THE}(\d\d?)(?:st|nd|rd|th|\.)? (?:and|und|y|et|e) {_THE}\Z"
 )
-_LAST_DAY = re.compile(rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?(?![\d.:%/-])(?!{_COUNTED.pattern})")
+_LAST_DAY = re.compile(
+    rf"{_TO}(\d\d?)(?:st|nd|rd|th|\.)?"
+    r"(?![\d.:%/-]|\s?(?:[ap]\.?m|uhr|h|heures?|horas?|years?|people|guests|gäste)\b)"
+)
 _WEEK_OF = re.compile(
     r"(?:week (?:of|from|beginning|starting)|woche (?:vom|ab|des)|semana del?|semaine du)"
     r" (?:the |monday,? )?\Z"

@@ -120,6 +120,11 @@ class _Vocabulary:
         after = re.search(rf"(?<!\w){re.escape(order)} {re.escape(word)}(?!\w)\W*(\w*)", text)
         return after is not None and (not after[1] or after[1] in self.linking | self.known)
 
+    def looks_back(self, text: str) -> bool:
+        """Whether a text has a word for the past."""
+        _, past, _ = self.language.tenses
+        return past.search(text) is not None
+
     def looks_ahead(self, text: str) -> bool:
         """Whether a text has a word for what is to come."""
         ahead, _, _ = self.language.tenses
@@ -193,11 +198,10 @@ def coming_only(question: str, today: date) -> TimeWords | None:
     for vocabulary in _vocabularies():
         if not vocabulary.looking_ahead or not words <= vocabulary.known | vocabulary.coming:
             continue
-        _, past, _ = vocabulary.language.tenses
-        if past.search(text):
+        if vocabulary.looks_back(text):
             continue
         asked, rest = _time_and_rest(vocabulary, text, today, coming=True)
-        if asked is None or asked.order or asked.since is None or rest is None:
+        if asked is None or asked.order or asked.since is None or rest is None or rest & vocabulary.of_notes:
             continue
         last = asked.until or date.max
         is_asked = asked.since == today < last or vocabulary.looks_ahead(text)
@@ -206,7 +210,8 @@ def coming_only(question: str, today: date) -> TimeWords | None:
     label = _labelled(question, today, coming=True)
     if label is None or not label.plural or label.since is None or (label.until or date.max) < today:
         return None
-    if label.since <= today and not any(one.looks_ahead(text) for one in _vocabularies()):
+    looks_back = any(one.looks_back(text) for one in _vocabularies())
+    if label.since <= today and (looks_back or not any(one.looks_ahead(text) for one in _vocabularies())):
         return None
     return label._replace(since=max(label.since, today), until=label.until or date.max)
 

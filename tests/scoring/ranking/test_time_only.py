@@ -296,6 +296,8 @@ TOMORROW = (date(2026, 3, 14),) * 2
         ("¿Qué hay esta semana?", REST_OF_WEEK),
         ("O que há esta semana?", REST_OF_WEEK),
         ("what was on this week?", None),
+        ("what should I have noted this week?", None),
+        ("which tasks did I forget this week?", None),
         ("callbacks this week", None),
         ("What is due?", None),
         ("tickets from August", None),

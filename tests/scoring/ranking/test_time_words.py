@@ -273,6 +273,14 @@ def test_dates_in_figures(text: str, days: list[tuple[int, int, int]]) -> None:
 
 @pytest.mark.parametrize(
     "text",
+    ["September 8-12 Berlin", "September 8 to 12 off", "Hotel September 8-12 paid", "8 September 2026 to 12"],
+)
+def test_words_behind_the_last_day_of_a_range_do_not_end_it(text: str) -> None:
+    assert (date(2026, 9, 8), date(2026, 9, 12)) in dates_in(text, date(2026, 8, 20))
+
+
+@pytest.mark.parametrize(
+    "text",
     [
         "On 8 September 2026, a 11-page letter came",
         "8 September 2026, a 14 year old",
