@@ -35,7 +35,8 @@ NOTHING_YET = (
 EXCERPT = 320  # of a result's text (characters)
 TITLED_BY_TEXT = 200  # of a text that is shown once, as its title (characters)
 SHORT = 8  # shown of a memory's id (characters)
-BAR = 48  # width of a score of 1 (characters)
+BAR = 48  # greatest width of a score of 1 (characters)
+BESIDE_BAR = 26  # width of rank, score and flags (characters)
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
 Plain = Annotated[bool, PLAIN]
@@ -306,6 +307,8 @@ def _print_bars(response: SearchResponse) -> None:
     table = Grid(box=None, pad_edge=False, show_header=False)
     for style in ("bold", "", "cyan", ""):
         table.add_column(style=style, overflow="ellipsis", no_wrap=True, max_width=BAR)
+    width = min(BAR, out.width * 3 // 10)
+    of_title = min(40, out.width - width - BESIDE_BAR)
     seen: dict[str, None] = {}
     for result in response:
         if result.explanation is None:
@@ -313,8 +316,8 @@ def _print_bars(response: SearchResponse) -> None:
         sums = by_source(result.explanation.contributions)
         seen |= dict.fromkeys(sums)
         flags = " ".join(flag.replace("_", " ") for flag in result.flags)
-        bar = stacked_bar(sums.items())
-        table.add_row(f"{result.rank}. {_line(result.title)[:40]}", bar, f"{result.score:.3f}", flags)
+        bar = stacked_bar(sums.items(), width)
+        table.add_row(f"{result.rank}. {_line(result.title)[:of_title]}", bar, f"{result.score:.3f}", flags)
     if seen:
         out.print(table)
         legend = Text("   ").join(
