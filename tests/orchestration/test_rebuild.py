@@ -37,7 +37,9 @@ def original(tmp_path_factory: pytest.TempPathFactory, fast_embedder: Any) -> Se
         folder = tmp_path_factory.mktemp("life")
     with FileLock(f"{folder}.lock"):
         if not (folder / "whole").exists():
-            with quick_nights(tmp_path_factory):
+            with quick_nights(tmp_path_factory), pytest.MonkeyPatch.context() as as_shipped:
+                for name in [name for name in os.environ if name.startswith("SLOWWAVE_GATE__")]:
+                    as_shipped.delenv(name)
                 space = opened(lived(folder / "home", folder / "beside", fast_embedder), fast_embedder)
             found(space)  # leaves the text index as a rebuilding does
             space.close()
