@@ -21,12 +21,23 @@ _LONGER = (
     + r"any (?:longer|more)(?= ?(?:[,.;:!?)]|$|because|since|as ))"
 )
 _SAID = re.compile(rf"\b(?:{_LONGER}|{'|'.join(map(re.escape, _SAME_AS))})(?!\w)", re.IGNORECASE)
+_APART = re.compile(
+    r"\b(called|gave|put)((?: (?!it )[\w'’-]+){1,4}?) (off|up)\b(?= (?:to|until|till|by)\b| ?[,.;:!?)]|$)",
+    re.IGNORECASE,
+)
 _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def plainly(text: str) -> str:
     """Return a text with one word in place of several that say the same: "cancelled", not "called off"."""
-    return _SAID.sub(lambda said: _SAME_AS.get(said[0].casefold(), "anymore"), text)
+    together = _APART.sub(_together, text)
+    return _SAID.sub(lambda said: _SAME_AS.get(said[0].casefold(), "anymore"), together)
+
+
+def _together(said: re.Match[str]) -> str:
+    """Return a verb with its object behind it: *postponed the race*, not *put the race off*."""
+    verb = _SAME_AS.get(f"{said[1]} {said[3]}".casefold())
+    return f"{verb}{said[2]}" if verb else said[0]
 
 
 def announces(text: str) -> bool:
