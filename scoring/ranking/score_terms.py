@@ -265,24 +265,30 @@ def _weak(fit: Floats, columns: Columns, policy: RankingPolicy) -> Flags:
         # A memory of the time asked for is measured by the best of that time.
         best = greatest(np.where(of_time, fit, 0.0), columns.starts)[columns.search]
         least = np.where(of_time, np.maximum(share * best, LEAST_OF_TIME * least), least)
-    has_all = np.maximum.reduceat(columns.coverage, columns.first[:-1]) >= 1.0
-    return ((fit < least) & ~has_all) | (fit <= 0.0)
+    return ((fit < least) & ~_has_all(columns)) | (fit <= 0.0)
+
+
+def _has_all(columns: Columns) -> Flags:
+    """Return whether a chunk of each memory has all words of the query, (m,)."""
+    return np.maximum.reduceat(columns.coverage, columns.first[:-1]) >= 1.0
 
 
 def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy) -> Flags:
     """Return whether the best fit of each search is below the floor, (n,).
 
     The floor belongs to the embedding model, so it counts less where the model knows the query's language by
-    half, and not at all where it does not know it. Half of it is enough where a memory is of the time that
-    the query asks for. A phrase said whole needs no fit.
+    half, and not at all where it does not know it. Half of it is enough where a memory has all words of the
+    query, or is of the time that it asks for. A phrase said whole needs no fit.
     """
     if not policy.fit_floor:
         return np.zeros(len(columns), dtype=np.bool_)
     floor = policy.fit_floor * np.sqrt(columns.vector_say)
-    of_time = columns.time >= 1.0
-    if policy.time_weight and of_time.any():
-        is_timed = greatest(np.where(of_time, scored.fit, 0.0), columns.starts) > 0.0
-        floor = np.where(is_timed, LEAST_OF_TIME, 1.0) * floor
+    is_enough = _has_all(columns)
+    if policy.time_weight:
+        is_enough |= columns.time >= 1.0
+    if is_enough.any():
+        is_best = greatest(np.where(is_enough, scored.fit, 0.0), columns.starts) > 0.0
+        floor = np.where(is_best, LEAST_OF_TIME, 1.0) * floor
     return (greatest(scored.fit, columns.starts) < floor) & ~columns.phrase_said
 
 

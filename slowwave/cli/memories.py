@@ -77,10 +77,18 @@ def init(
     )
 
 
+def _folder(path: str) -> Path:
+    if not path.strip():
+        raise typer.BadParameter("it is empty. Give the path of a folder of notes; '.' is this one.")
+    return Path(path)
+
+
 @app.command()
 @prints_output
 def ingest(
-    path: Annotated[Path, typer.Argument(help="Folder of notes: .md, .markdown, .txt, .jsonl")],
+    path: Annotated[
+        Path, typer.Argument(parser=_folder, help="Folder of notes: .md, .markdown, .txt, .jsonl")
+    ],
     namespace: Namespace = "",
     name: Annotated[str, typer.Option(help="Name of the vault; default: the folder's name.")] = "",
     delete_missing: Annotated[
@@ -94,12 +102,15 @@ def ingest(
     """Watch a folder of notes and scan it into the journal. The nightly job applies the scan."""
     from datetime import UTC, datetime
 
+    from slowwave.errors import ArgumentError
     from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.quarantine import held_files
     from slowwave.settings import load
     from slowwave.vaults import vault
 
     settings = creatable_settings(load(None, **({"embedding": {"model": model}} if model else {})))
+    if path.expanduser().resolve().is_relative_to(settings.home):
+        raise ArgumentError(f"{path} is the home or in it. Give the folder of your notes.")
     space = Workspace(settings, namespace=namespace)
     now = datetime.now(UTC)
     source = vault.watch(

@@ -80,6 +80,7 @@ QUESTIONED = frozenset({"query", "response"})  # may have any characters
 _MAX_DEPTH = 4  # levels of lists and mappings in which texts are checked (count)
 _SHOWN = 80  # characters of a value in an error
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_DAY_LIKE = re.compile(r"\d{4}-(?:0\d|1[0-2])-[0-3]\d(?!\d)")
 _UNION = re.compile(r"\s*\|\s*(?![^\[]*\])")  # not inside brackets
 
 
@@ -253,8 +254,7 @@ def parsed_day(name: str, text: str) -> date:
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        given = text if text.isprintable() and len(text) <= _SHOWN else shown(text)
-        raise ArgumentError(f"{name} {given}: give a day as YYYY-MM-DD.") from None
+        raise ArgumentError(f"{name} {_given(text)}: give a day as YYYY-MM-DD.{_no_such(text)}") from None
     _of_a_known_year(name, text, day)
     return day
 
@@ -268,11 +268,20 @@ def parsed_moment(name: str, text: str) -> datetime:
     try:
         value = datetime.fromisoformat(text)
     except ValueError:
-        given = text if text.isprintable() and len(text) <= _SHOWN else shown(text)
         raise ArgumentError(
-            f"{name} {given}: give a day as YYYY-MM-DD, or a time as YYYY-MM-DDTHH:MM:SSZ."
+            f"{name} {_given(text)}: give a day as YYYY-MM-DD, or a time as YYYY-MM-DDTHH:MM:SSZ."
+            f"{_no_such(text)}"
         ) from None
     return moment(name, value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
+def _given(text: str) -> str:
+    return text if text.isprintable() and len(text) <= _SHOWN else shown(text)
+
+
+def _no_such(text: str) -> str:
+    """Return a sentence for what has the form of a day that no calendar has."""
+    return " No calendar has that day." if _DAY_LIKE.match(text) else ""
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,10 @@ ENV_PREFIX = "SLOWWAVE_"
 HOME_FOLDER = ".slowwave"
 DAGSTER_FOLDER = "dagster"
 """Folder of a home with its Dagster instance; it may exist before the home."""
+_OF_A_HOME: Final = (
+    "slowwave", "journal", "lance", DAGSTER_FOLDER, "restoring", "moved-from", "up.", "warehouse", "capture",
+)  # fmt: skip
+"""Beginnings of the names of files and folders of a home."""
 CONFIG_DIR: Final = f"{ENV_PREFIX}CONFIG_DIR"
 """Variable that names the folder of the user's configuration."""
 DEFAULT_FILE: Final = "default-home"
@@ -36,6 +40,14 @@ class LocatedHome(NamedTuple):
 def is_home(folder: Path) -> bool:
     """Whether a folder exists and has more than a Dagster instance without a home."""
     return folder.is_dir() and [path.name for path in folder.iterdir()] != [DAGSTER_FOLDER]
+
+
+def has_only_others(folder: Path) -> bool:
+    """Whether a folder has files, and none that a home has: a folder of somebody's notes, by mistake."""
+    if not folder.is_dir():
+        return False
+    names = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
+    return bool(names) and not any(name.startswith(_OF_A_HOME) for name in names)
 
 
 def find_home(start: Path | None = None) -> Path:

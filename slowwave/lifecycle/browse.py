@@ -279,6 +279,8 @@ def _wanted(options: BrowseOptions, of_state: pl.Expr) -> pl.Expr:
         wanted.append(pl.col("source").str.starts_with(options.source) & open_rows())
     tags = pl.col("tags").list.eval(pl.element().str.to_lowercase())
     wanted += [tags.list.contains(_lower(tag)) & open_rows() for tag in options.tags]
+    if options.since and options.until and options.since > options.until:
+        raise ArgumentError(f"--from {options.since} is after --to {options.until}: nothing can match.")
     dated = pl.col(DATES[options.date])
     if options.since:
         wanted.append(dated >= _start("--from", options.since))

@@ -84,6 +84,7 @@ def of_labels(space: Workspace) -> Iterator[Finding]:
         if rows.is_empty():
             continue
         names = sorted(rows.filter(pl.col("sensitivity") != "secret")["source"].to_list())[:_NAMED]
-        more = f", and {rows.height - len(names):,} more" if rows.height > len(names) else ""
-        message = f"{counted(rows.height, 'note')} with {what}: {', '.join(names)}{more}"
+        rest = rows.height - len(names)
+        shown = [*names, *([f"{rest:,} {'more' if names else 'secret'}"] if rest else [])]
+        message = f"{counted(rows.height, 'note')} with {what}: {', '.join(shown)}"
         yield Finding(subject, True, message, f"{advice}; their text is searchable")

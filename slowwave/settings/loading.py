@@ -12,7 +12,14 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import SettingsError as UnreadableVariableError
 
 from slowwave.common.arguments import shown
-from slowwave.common.home_discovery import CONFIG_DIR, ENV_PREFIX, find_home, is_home, locate_home
+from slowwave.common.home_discovery import (
+    CONFIG_DIR,
+    ENV_PREFIX,
+    find_home,
+    has_only_others,
+    is_home,
+    locate_home,
+)
 from slowwave.errors import SettingsError
 from slowwave.settings.display import covered, variable_of
 from slowwave.settings.groups import Group
@@ -92,8 +99,14 @@ def has_home(settings: Settings) -> bool:
 
     A home with journal or tables elsewhere may have no more than that.
     """
-    elsewhere = settings.journal.url or "://" in settings.store.uri
-    return settings.home.is_dir() and (bool(elsewhere) or is_home(settings.home))
+    if not settings.home.is_dir():
+        return False
+    return _is_elsewhere(settings) or (is_home(settings.home) and not has_only_others(settings.home))
+
+
+def _is_elsewhere(settings: Settings) -> bool:
+    """Whether journal or tables are not in the home's folder."""
+    return bool(settings.journal.url) or "://" in settings.store.uri
 
 
 def require_home(settings: Settings) -> Settings:
@@ -116,6 +129,11 @@ def require_named_home(settings: Settings) -> Settings:
     Raises:
         SettingsError: It is missing, and neither a variable nor an argument names it.
     """
+    if has_only_others(settings.home) and not _is_elsewhere(settings):
+        raise SettingsError(
+            f"{settings.home} is no home, and has other files. Name a new or an empty folder: "
+            f"`slowwave --home FOLDER` or the variable {ENV_PREFIX}HOME."
+        )
     found = locate_home()
     return require_home(settings) if found.origin == "none" and found.home == settings.home else settings
 

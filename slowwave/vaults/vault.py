@@ -51,6 +51,8 @@ def watch(
     if not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file. Give its folder.")
     name = name or _name_of(journal, namespace, folder)
+    if not name:
+        raise SlowwaveError(f"{folder} has no name. Give the vault one: --name NAME")
     for known in journal.sources():
         if (known.namespace, known.name) == (namespace, name) and known.uri != str(folder):
             if is_there(known.uri) and not _is_at(known, folder):
