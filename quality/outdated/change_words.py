@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import FOREIGN_WORDS, FUNCTION_WORDS, word_key
@@ -176,6 +177,8 @@ def adds(words: Sequence[str]) -> bool:
     Args:
         words: Its words in lower case, in their order.
     """
+    if any(after == "more" and (word in CARDINALS or word.isdigit()) for word, after in pairwise(words)):
+        return True
     return any(
         (word in TABLES["more"] or (at and f"{words[at - 1]} {word}" in TABLES["more"]))
         and not (

@@ -11,7 +11,6 @@ from slowwave.quality.outdated.asked_words import asked_words
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner, has_other_unit
 from slowwave.quality.outdated.cues import announces
-from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
@@ -36,11 +35,7 @@ def likely_changes(question: Question, passages: Sequence[DatedPassage]) -> dict
     if not question.kinds or not question.is_present or question.asked.is_past:
         return {}
     notes = [passage for passage in passages if is_note(passage.text)]
-    newer = [
-        (order_in_time(note), note)
-        for note in notes
-        if announces(note.text) and not is_to_come(note.text, note.moment)
-    ]
+    newer = [(order_in_time(note), note) for note in notes if announces(note.text) and not note.is_to_come]
     following: dict[str, str] = {}
     for older in notes if newer else ():
         if older.memory_id in following:

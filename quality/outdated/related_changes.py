@@ -10,7 +10,6 @@ from typing import Final
 from slowwave.quality.outdated.announced import are_apart
 from slowwave.quality.outdated.change_words import FUNCTION, TABLES, adds, content_key, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner
-from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.likely_changes import (
     NOTHING_ASKED,
     are_titled_apart,
@@ -77,7 +76,7 @@ def tells_of_change(question: Question, older: DatedPassage, newer: DatedPassage
         and newer.sensitivity == older.sensitivity
         and may_tell_alone(newer.text)
         and order_in_time(newer) > order_in_time(older)
-        and not is_to_come(newer.text, newer.moment)
+        and not newer.is_to_come
         and _is_about_it(question, older, newer)
         and not lacks_named(_without_nouns(question), older.titled, newer.titled)
         and not still_holds(question, older.titled, newer.titled)

@@ -31,8 +31,7 @@ from slowwave.quality.outdated.transitions import names_old_value
 from slowwave.quality.outdated.values import Value
 from slowwave.quality.titles import is_from_first_words
 
-MAX_VALUES = 12
-"""Values of a passage that are compared with those of another (count)."""
+MAX_VALUES = 12  # of a passage that are compared with those of another (count)
 SENTENCES: Final = 3  # of a passage that are asked (count)
 
 
@@ -45,6 +44,7 @@ class DatedPassage:
         created_at: Date of the note, or the moment of its save.
         updated_at: Moment of its last save.
         written: Date that its memory begins with, if the passage is a later part.
+        holds_later: Whether the text names a later month, from which its change holds.
     """
 
     memory_id: str
@@ -54,6 +54,7 @@ class DatedPassage:
     created_at: datetime
     updated_at: datetime
     written: datetime | None = None
+    holds_later: bool = False
 
     @property
     def titled(self) -> str:
@@ -73,6 +74,11 @@ class DatedPassage:
     def is_ahead(self, now: datetime) -> bool:
         """Whether the text is of a day to come, so that it replaces nothing yet."""
         return self.moment > now
+
+    @property
+    def is_to_come(self) -> bool:
+        """Whether its change does not hold yet: it was a later one when the text was written, or is now."""
+        return self.holds_later or is_to_come(self.text, self.moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,27 +129,22 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
     comparable = [one for one in passages if is_note(one.text) or may_have_values(one.text)]
     # A word that no text has, as "servers" of "which servers", tells none of them apart.
     subject = question.subject & frozenset().union(*(asked_keys(one.titled) for one in comparable))
-    about = [
-        one
-        for one in (comparable if len(comparable) > 1 else ())
-        if _is_about(subject, asked_keys(one.titled))
-    ]
+    several = comparable if len(comparable) > 1 else ()
+    about = [one for one in several if _is_about(subject, asked_keys(one.titled))]
     following: dict[str, DatedPassage] = {}
     for memory in dict.fromkeys(passage.memory_id for passage in about):
         own = [passage for passage in about if passage.memory_id == memory]
         all_of_it = _whole(memory, own)
         first = min(map(order_in_time, own))
         # One that a question repeats (do we still use VetOffice?) is asked for what it says.
-        is_repeated = question.asked.is_of_state and question.subject <= covered(
-            question.subject, asked_keys(all_of_it)
-        )
+        said = covered(question.subject, asked_keys(all_of_it))
+        is_repeated = question.asked.is_of_state and question.subject <= said
         others = [
             passage
             for passage in (comparable if is_repeated else about)
-            if passage.memory_id != memory
-            and order_in_time(passage) > first
-            and (is_repeated or has_most(question, all_of_it, passage.titled))
-            and (is_repeated or not lacks_named(question, all_of_it, passage.titled))
+            if passage.memory_id != memory and order_in_time(passage) > first
+            if is_repeated or has_most(question, all_of_it, passage.titled)
+            if is_repeated or not lacks_named(question, all_of_it, passage.titled)
         ]
         if newer := first_newer(own, others, about=subject):
             following[memory] = newer
@@ -256,7 +257,7 @@ def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) 
         and announces_change(
             question.asked, read(older.text), read(newer.text), (_title(older), _title(newer))
         )
-        and not is_to_come(newer.text, newer.moment)
+        and not newer.is_to_come
     )
 
 
@@ -354,7 +355,7 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     if not newer.about:
         whole = statements_of(newer.passage.text, question.keys)
         hits = (pair for pair in hits if replaces(*pair, older.found, whole, question))
-    return any(hits) and not is_to_come(newer.passage.text, newer.passage.moment)
+    return any(hits) and not newer.passage.is_to_come
 
 
 _is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)  # a passage is compared with many others

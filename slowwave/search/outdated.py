@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from slowwave.index.channels import DATED, Channels, Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
-from slowwave.quality.outdated.dates import written_date
+from slowwave.quality.outdated.dates import holds_from, written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import ANY, Question
 from slowwave.quality.outdated.related_changes import (
@@ -209,4 +209,10 @@ class _Passages:
             for memory_id, title, text, sensitivity, status, created, updated, ordinal in self._rows
             if status != SUPERSEDED
         ]  # fmt: skip
-        return [passage for passage in passages if now is None or not passage.is_ahead(now)]
+        if now is None:
+            return passages
+        return [
+            replace(one, holds_later=True) if holds_from(one.text, one.moment) > now else one
+            for one in passages
+            if not one.is_ahead(now)
+        ]

@@ -5,6 +5,8 @@ The commands and their options are found by looking at the app, so a new one is 
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -74,3 +76,32 @@ def test_standard_input_that_is_no_text(run):
     done = CliRunner().invoke(app, ["save", "-"], input=b"caf\xe9 " * 30)
     assert (done.exit_code, "not UTF-8" in done.stderr) == (1, True)
     assert not Path("caf").exists()
+
+
+@pytest.mark.parametrize("words", [["list"], ["search", "boat"], ["save", DEPLOY], ["doctor"]])
+def test_a_folder_of_other_files_gets_no_home(run, tmp_path, words):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "boat.md").write_text("The boat is at the pier.")
+    done = CliRunner().invoke(app, ["--home", str(notes), *words])
+    assert (done.exit_code, "no home" in done.stderr + done.stdout) == (1, True)
+    assert [path.name for path in notes.iterdir()] == ["boat.md"]
+
+
+@pytest.mark.parametrize("folder", ["", " ", "home", "home/inner"])
+def test_no_vault_is_an_empty_path_or_the_home(run, tmp_path, folder):
+    run("save", DEPLOY)
+    home = Path(os.environ["SLOWWAVE_HOME"])
+    (home / "inner").mkdir()
+    done = run("ingest", str(home / folder.removeprefix("home").strip("/")) if "home" in folder else folder)
+    assert done.exit_code in {1, 2}
+    assert "folder of" in " ".join(done.stderr.split())
+
+
+def test_names_that_are_not_utf8_are_in_the_json_of_a_scan(run, tmp_path):
+    (tmp_path / "vault").mkdir()
+    for name in (b"caf\xe0.md", b"caf\xe8.md"):
+        file = tmp_path / "vault" / os.fsdecode(name)
+        file.write_text("The pier is closed on Mondays in winter.")
+    done = run("ingest", str(tmp_path / "vault"), "--json")
+    assert (done.exit_code, json.loads(done.stdout)["new"]) == (0, 1)

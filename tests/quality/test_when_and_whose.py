@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from outdated_pairs import marks
+
+from slowwave.quality.outdated.dates import holds_from
 
 
 @pytest.mark.parametrize(
@@ -106,6 +110,12 @@ def test_a_change_or_an_end_is_marked(question, older, newer):
         ("Who is the plumber?", "Our plumber is Kees.", "Kees has left his ladder in our shed."),
         ("Which provider do we have?", "Our provider is Sky.", "We left Sky out of the comparison."),
         ("Who is our plumber?", "Our plumber is Kees.", "Kees cancelled today."),
+        ("How many chairs are in the hall?", "There are 12 chairs in the hall.",
+         "We bought two more chairs for the hall."),
+        ("How much is the rent?", "The rent is 900 euros a month.",
+         "The rent was to be raised to 950 euros, but that was taken back."),
+        ("When is the standup?", "The standup is at 9:30.",
+         "The standup is at 10:00 from 1 January 2027."),
         ("When is yoga?", "Yoga is on Mondays at 18:00.",
          "There's now yoga in the park on Wednesdays at 18:00 in Ried."),
         ("What is the jetty made of?", "The jetty is made of oak planks, 14 m long.",
@@ -126,3 +136,20 @@ def test_a_change_or_an_end_is_marked(question, older, newer):
 )  # fmt: skip
 def test_a_demand_another_attribute_or_another_thing_replaces_nothing(question, older, newer):
     assert marks(question, older, newer) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("From January the standup is at 10:00.", (2027, 1, 1)),
+        ("The rent is going to be raised to 950 euros in March.", (2027, 3, 1)),
+        ("Ab dem 15. Dezember gilt der neue Preis von 12 Euro.", (2026, 12, 15)),
+        ("From 1 October it goes up to 985.", None),
+        ("The rent was raised to 950 in November.", None),
+        ("The boiler will be serviced on 3 December.", None),
+        ("From 31 February it is 12 euros.", None),
+    ],
+)
+def test_a_change_holds_from_a_coming_month_on(text, day):
+    noted = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    assert holds_from(text, noted) == (datetime(*day, tzinfo=UTC) if day else noted)

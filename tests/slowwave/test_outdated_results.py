@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -68,6 +68,16 @@ def test_a_question_about_a_past_time_has_the_value_of_that_time(memory):
     asked = memory.search("What is the API limit of February 2026?")
     assert (asked[0].text, asked[0].outdated_by) == (OLD, "")
     assert memory.search(QUESTION)[1].outdated_by
+
+
+@pytest.mark.parametrize("days", [-200, 60])
+def test_a_change_from_a_coming_month_on_replaces_nothing_before(open_memory, days):
+    memory = open_memory()
+    month = datetime.now(UTC) + timedelta(days=days)
+    memory.save("The standup is at 9:30.", created_at=JANUARY - timedelta(days=400))
+    memory.save(f"From {month:%B} the standup is at 10:00.", created_at=min(month, datetime.now(UTC)))
+    marked = [one.outdated_by for one in memory.search("When is the standup?") if one.text.endswith("9:30.")]
+    assert [bool(newer) for newer in marked] == [days < 0]
 
 
 def test_a_newer_note_that_may_replace_another_one_ranks_first_without_a_mark(open_memory):

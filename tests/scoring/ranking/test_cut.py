@@ -157,6 +157,18 @@ def test_half_of_the_floor_is_enough_for_a_memory_of_the_time_asked_for():
         assert returned(build(rows), floor) == []
 
 
+def test_half_of_the_floor_is_enough_for_a_memory_with_all_words_of_the_query():
+    policy = RankingPolicy(sparse_recall=False)
+    whole, part = (
+        replace(build([("a", 0.6, NAN, 1, 0)]), coverage=np.array([share])) for share in (1.0, 0.9)
+    )
+    (only,) = rank(whole, policy, as_of=NOW, limit=9).results
+    for share, expected in ((1.01, ["a"]), (1.99, ["a"]), (2.01, [])):
+        floor = replace(policy, fit_floor=share * only.fit)
+        assert returned(whole, floor) == expected
+        assert returned(part, floor) == []
+
+
 def test_a_memory_of_the_time_asked_for_is_measured_by_the_best_of_that_time():
     rows = [("old", 0.9, NAN, 1, 0), ("day", 0.66, NAN, 2, 0), ("dim", 0.52, NAN, 3, 0)]
     policy = RankingPolicy(cut_share=0.6, sparse_recall=False)
