@@ -10,6 +10,7 @@ from typing import Final
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
 from slowwave.quality.outdated.amounts import amounts_of
 from slowwave.quality.outdated.change_words import TABLES
+from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS
 from slowwave.quality.outdated.tokens import MONTH_KEYS
 
 _HEAD = re.compile(
@@ -61,14 +62,14 @@ def written_date(text: str) -> datetime | None:
 def holds_from(text: str, moment: datetime) -> datetime:
     """Return when the change of a text begins to hold: *from January the standup is at 10:00*.
 
-    It is the moment of the text, unless it names a later month without a year, within half a year.
+    It is the moment of the text, unless a short note names a later month without a year, within half a year.
 
     Args:
-        text: Short or long.
+        text: Of a note; a long one tells of more than one change.
         moment: Date of the text.
     """
     latest = moment
-    for match in _FROM_MONTH.finditer(text.casefold()):
+    for match in _FROM_MONTH.finditer(text.casefold()) if len(text) <= MAX_CHARACTERS else ():
         with suppress(ValueError):
             first = moment.replace(
                 month=MONTH_KEYS[match["month"]], day=int(match["day"] or 1), hour=0, minute=0
