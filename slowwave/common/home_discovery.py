@@ -14,6 +14,7 @@ DAGSTER_FOLDER = "dagster"
 """Folder of a home with its Dagster instance; it may exist before the home."""
 _OF_A_HOME: Final = (
     "slowwave", "journal", "lance", DAGSTER_FOLDER, "restoring", "moved-from", "up.", "warehouse", "capture",
+    "nights.json", "backup.json", "sessions", "erasing",
 )  # fmt: skip
 """Beginnings of the names of files and folders of a home."""
 CONFIG_DIR: Final = f"{ENV_PREFIX}CONFIG_DIR"

@@ -76,8 +76,8 @@ def test_a_folder_that_is_no_home_is_not_backed_up(made: Path, tmp_path: Path) -
     (other / "letter.txt").write_text("Dear Ada")
     done = run("--home", other, "backup", place)
     assert done.exit_code == 1
-    assert f"There is no home in {other}" in " ".join(done.stderr.split())
-    assert "slowwave --home FOLDER backup" in " ".join(done.stderr.split())
+    assert f"There is no home at {other}" in " ".join(done.stderr.split())
+    assert "slowwave --home FOLDER" in " ".join(done.stderr.split())
     assert [one.name for one in other.iterdir()] == ["letter.txt"]
     assert not place.exists()
     assert "There is no home at" in run("--home", tmp_path / "none", "backup", place).stderr
