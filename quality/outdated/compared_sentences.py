@@ -136,8 +136,8 @@ class ComparedSentences:
             and old.bound == new.bound and question.frames <= new.frames
         )  # fmt: skip
         self.subject = old.keys - GENERIC
-        said = self.subject - MEASURES - CHANGING
-        apart = min(len(said - covered(said, new.keys)), len(self.fresh - MEASURES))
+        own_words = self.subject - MEASURES - CHANGING
+        apart = min(len(own_words - covered(own_words, new.keys)), len(self.fresh - MEASURES))
         self.is_only_named = apart >= _APART and self.shared <= covered(self.shared, old.names | names)
         self.beside = others - NO_SUBJECT - _NOTED
         is_bare = not self.beside or (  # left Slack for Mattermost
@@ -152,8 +152,8 @@ class ComparedSentences:
         is_whole = bool(self.topic) and self.topic == covered(self.topic, ended)
         self.is_ended = is_whole and is_bare and self.is_object and new.values <= old.values
         self.is_left = bool(self.topic and self.former_value) and not self.missing
-        said = old.keys - self.topic - GENERIC
-        is_whole_answer = bool(self.topic and said) and said <= ended
+        answer = old.keys - self.topic - GENERIC
+        is_whole_answer = bool(self.topic and answer) and answer <= ended
         self.is_answer_ended = is_whole_answer and is_bare and not is_subject and new.values <= old.values
 
     def is_replaced(self) -> bool:

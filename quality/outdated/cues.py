@@ -21,7 +21,7 @@ _LONGER = (
     + r"any (?:longer|more)(?= ?(?:[,.;:!?)]|$|because|since|as ))"
 )
 _SAID = re.compile(rf"\b(?:{_LONGER}|{'|'.join(map(re.escape, _SAME_AS))})(?!\w)", re.IGNORECASE)
-_APART = re.compile(
+_SEPARABLE = re.compile(
     r"\b(called|gave|put)((?: (?!it )[\w'’-]+){1,4}?) (off|up)\b(?= (?:to|until|till|by)\b| ?[,.;:!?)]|$)",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _PLAIN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 def plainly(text: str) -> str:
     """Return a text with one word in place of several that say the same: "cancelled", not "called off"."""
-    together = _APART.sub(_together, text)
+    together = _SEPARABLE.sub(_together, text)
     return _SAID.sub(lambda said: _SAME_AS.get(said[0].casefold(), "anymore"), together)
 
 

@@ -29,7 +29,7 @@ _TO_COME = re.compile(
     rf"(?: {_DAY_OF}(?P<month>{_NAMED})(?: \d{{1,2}},)?(?: de| del)?)? (?P<year>20\d\d)\b"
 )
 _RISING = "|".join(map(re.escape, TABLES["rising"]))
-_FROM_MONTH = re.compile(
+_HOLDS_FROM = re.compile(
     r"\b(?:from|as of|starting(?: in| from)?|ab"
     rf"|(?:will|going to|wird|werden)\b[^.!?\n]{{0,40}}?\b(?:{_RISING})\b[^.!?\n]{{0,40}}?"
     r"\b(?:in|on|by|im|am|ab))"
@@ -69,7 +69,7 @@ def holds_from(text: str, moment: datetime) -> datetime:
         moment: Date of the text.
     """
     latest = moment
-    for match in _FROM_MONTH.finditer(text.casefold()) if len(text) <= MAX_CHARACTERS else ():
+    for match in _HOLDS_FROM.finditer(text.casefold()) if len(text) <= MAX_CHARACTERS else ():
         with suppress(ValueError):
             first = moment.replace(
                 month=MONTH_KEYS[match["month"]], day=int(match["day"] or 1), hour=0, minute=0

@@ -137,8 +137,8 @@ def _by_their_own_words(question: Question, passages: Sequence[DatedPassage]) ->
         all_of_it = _whole(memory, own)
         first = min(map(order_in_time, own))
         # One that a question repeats (do we still use VetOffice?) is asked for what it says.
-        said = covered(question.subject, asked_keys(all_of_it))
-        is_repeated = question.asked.is_of_state and question.subject <= said
+        shared = covered(question.subject, asked_keys(all_of_it))
+        is_repeated = question.asked.is_of_state and question.subject <= shared
         others = [
             passage
             for passage in (comparable if is_repeated else about)
