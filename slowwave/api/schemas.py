@@ -19,9 +19,10 @@ from pydantic import (
     model_validator,
 )
 
-from slowwave.common.arguments import limit_of, parsed_moment, shown
+from slowwave.common.arguments import limit_of, shown
 from slowwave.common.search_request import DAY, LABELS, MOMENT, SEARCH_ARGUMENTS
 from slowwave.errors import ArgumentError
+from slowwave.notes.dates import parsed_moment
 from slowwave.serving.lenient_arguments import read_arguments
 from slowwave.serving.tools import MemoryType
 from slowwave.views.answers import HistoryEvent, Quoted, Rating
@@ -116,7 +117,9 @@ class SaveBody(_Body):
     memory_type: MemoryType = Field("note", description="Kind of memory.")
     tags: Names = Field([], description="Tags to filter by; searches match them, too.")
     follows: Key = Field("", description="Key of the previous note of a conversation or series.")
-    created_at: Moment = Field(None, description="Day or time (ISO) that an older note is of; default: now.")
+    created_at: Moment = Field(
+        None, description="Day or time of an older note, such as 2026-05-03; default: now."
+    )
     labels: dict[str, Any] = Field(
         {},
         description="Only for persons: other labels of a note, such as sensitivity or importance_tier.",

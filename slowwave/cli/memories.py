@@ -105,6 +105,7 @@ def ingest(
     from slowwave.errors import ArgumentError
     from slowwave.home.workspace import Workspace
     from slowwave.lifecycle.quarantine import held_files
+    from slowwave.notes.folder import others_remark
     from slowwave.settings import load
     from slowwave.vaults import vault
 
@@ -135,6 +136,8 @@ def ingest(
             warn(warning)
         for line in refused:
             warn(f"In quarantine: {line}")
+        if remark := others_remark(scan.others):
+            out.print(escape(remark))
         if scan.acts:
             out.print("Next: [bold]slowwave night[/] applies them.")
 
@@ -154,7 +157,7 @@ def save(
     ] = "",
     follows: Annotated[str, typer.Option(help="Key of the previous note of a series.")] = "",
     created_at: Annotated[
-        str, typer.Option("--date", help="Day or time (ISO) that an older note is of; default: now.")
+        str, typer.Option("--date", help="Day or time of an older note, such as 2026-05-03; default: now.")
     ] = "",
     namespace: Namespace = "",
 ) -> Output:
@@ -162,7 +165,7 @@ def save(
 
     Exit code 0: saved. 3: quarantined by the save gate. 1: nothing was written (empty text, unknown label).
     """
-    from slowwave.common.arguments import parsed_moment
+    from slowwave.notes.dates import parsed_moment
     from slowwave.views import gate_text
 
     labels = _labels(memory_type, tag, sensitivity)

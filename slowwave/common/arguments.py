@@ -259,20 +259,11 @@ def parsed_day(name: str, text: str) -> date:
     return day
 
 
-def parsed_moment(name: str, text: str) -> datetime:
-    """Parse a day or a time as a moment; a day begins at midnight, and a time without a zone is UTC.
-
-    Raises:
-        ArgumentError: It is neither, or its year is before 1000 or after 9998.
-    """
-    try:
-        value = datetime.fromisoformat(text)
-    except ValueError:
-        raise ArgumentError(
-            f"{name} {_given(text)}: give a day as YYYY-MM-DD, or a time as YYYY-MM-DDTHH:MM:SSZ."
-            f"{_no_such(text)}"
-        ) from None
-    return moment(name, value if value.tzinfo else value.replace(tzinfo=UTC))
+def unknown_moment(name: str, text: str) -> ArgumentError:
+    """Return the error for a text that is neither a day nor a time."""
+    return ArgumentError(
+        f"{name} {_given(text)}: give a day as YYYY-MM-DD, or a time as YYYY-MM-DDTHH:MM:SSZ.{_no_such(text)}"
+    )
 
 
 def _given(text: str) -> str:

@@ -13,7 +13,7 @@ from slowwave.imports.model import ImportFailedError, ImportItem, ImportSource, 
 from slowwave.imports.moments import moment_in, written
 from slowwave.notes.dates import date_of_file
 from slowwave.notes.fields import unread_remark
-from slowwave.notes.folder import list_vault
+from slowwave.notes.folder import list_vault, others_remark
 from slowwave.notes.model import Note, NoteFailure, VaultFile
 from slowwave.notes.reading import read_notes
 
@@ -80,10 +80,9 @@ def _notes(path: str, max_bytes: int, expected: str, now: datetime) -> Iterator[
         what = "is a file" if folder.exists() else "does not exist"
         raise ImportFailedError(f"{path} {what}. Expected: {expected}.")
     listing = list_vault(folder)
-    if listing.copies:
-        yield Remark(listing.copies_remark)
-    elif not listing.files:
+    if not listing.files and not listing.copies:
         raise ImportFailedError(f"There are no notes in {path}. Expected: {expected}.")
+    yield from map(Remark, filter(None, (listing.copies_remark, others_remark(listing.others))))
     for unseen in listing.unseen:
         if unseen.expected:
             yield Unread(unseen.source or path, unseen.why)

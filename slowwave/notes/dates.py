@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from pathlib import PurePosixPath
 
+from slowwave.common.arguments import moment, unknown_moment
+
 _MONTHS = {
     word: number
     for number, words in enumerate(
@@ -102,6 +104,17 @@ def read_date(value: object) -> datetime | None:
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except (ValueError, OverflowError):  # no such day, or the zone leads before year 1 or after year 9999
         return None
+
+
+def parsed_moment(name: str, text: str) -> datetime:
+    """Return a written day or time of an argument in UTC, read as by `read_date`; a day begins at midnight.
+
+    Raises:
+        ArgumentError: Its meaning is not certain, or its year is before 1000 or after 9998.
+    """
+    if (value := read_date(text)) is None:
+        raise unknown_moment(name, text)
+    return moment(name, value)
 
 
 def _moment(value: object) -> datetime | None:

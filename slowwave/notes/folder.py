@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -34,11 +35,13 @@ class Listing:
 
     Attributes:
         copies: Files that are unchanged since `slowwave export memories` wrote them (count).
+        others: Files of types that are no notes: counts by lower-case suffix, which may be empty.
     """
 
     files: list[VaultFile] = field(default_factory=list)
     unseen: list[Unseen] = field(default_factory=list)
     copies: int = 0
+    others: Counter[str] = field(default_factory=Counter)
 
     @property
     def copies_remark(self) -> str:
@@ -49,6 +52,24 @@ class Listing:
             f"{counted(self.copies, 'unchanged file')} of an export of memories not read, because they would "
             f"come twice. `slowwave import memories FOLDER` imports the export."
         )
+
+
+def others_remark(others: Mapping[str, int]) -> str:
+    """Return a sentence about files that are no notes; empty if there are none.
+
+    Args:
+        others: As in `Listing`.
+    """
+    if not others:
+        return ""
+    common = sorted(others.items(), key=lambda one: (-one[1], one[0]))
+    named = ", ".join(f"{suffix or 'no suffix'} {count:,}" for suffix, count in common[:_NAMED_SUFFIXES])
+    more = " and more" if len(common) > _NAMED_SUFFIXES else ""
+    known = ", ".join(sorted(NOTE_SUFFIXES))
+    return f"{counted(sum(others.values()), 'other file')} not read: {named}{more}. Notes are {known}."
+
+
+_NAMED_SUFFIXES = 6
 
 
 def iter_vault(root: Path) -> Iterator[VaultFile]:
@@ -115,7 +136,8 @@ def _add(
     *,
     linked: bool,
 ) -> None:
-    is_note = PurePosixPath(source).suffix.lower() in NOTE_SUFFIXES
+    suffix = PurePosixPath(source).suffix.lower()
+    is_note = suffix in NOTE_SUFFIXES
     try:
         if obstacle := _obstacle(entry, root, linked=linked):
             is_expected = {_DANGLING: is_note, _LEAVES: is_note or entry.is_dir()}.get(obstacle, False)
@@ -130,7 +152,9 @@ def _add(
                 listing.copies += 1
             else:
                 listing.files.append(VaultFile(source, Path(entry.path), status.st_size, status.st_mtime_ns))
-        elif is_note:
+        elif not is_note:
+            listing.others[suffix] += 1
+        else:
             listing.unseen.append(Unseen(source, "it is no file: a pipe, a socket or a device"))
     except OSError as error:
         listing.unseen.append(Unseen(source, f"it cannot be looked at: {error.strerror}", expected=is_note))

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from slowwave.common.arguments import parsed_moment
 from slowwave.common.search_request import SEARCH_ARGUMENTS as _SEARCH
 from slowwave.lifecycle.gate_notice import is_near
+from slowwave.notes.dates import parsed_moment
 from slowwave.serving.request import MemoryRequest
 from slowwave.serving.saving import save
 from slowwave.serving.tool import REGISTRY, Reply, Route, Tool, tool

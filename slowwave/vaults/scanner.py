@@ -48,6 +48,7 @@ class ScanResult:
         warnings: Sentences for a person; they name files and have no content.
         nameless: Those of them that are about the whole vault and name no file.
         acts: Entries appended to the journal.
+        others: Files of types that are no notes: counts by suffix.
     """
 
     vault: str
@@ -61,6 +62,7 @@ class ScanResult:
     warnings: list[str] = field(default_factory=list)
     nameless: list[str] = field(default_factory=list)
     acts: int = 0
+    others: dict[str, int] = field(default_factory=dict)
 
     @property
     def recorded(self) -> list[str]:
@@ -93,7 +95,7 @@ class VaultScanner:
         as_of: datetime,
         principal: str,
     ) -> None:
-        self.result = ScanResult(source.name)
+        self.result = ScanResult(source.name, others=dict(listing.others))
         self._journal = journal
         self._source = source
         self._settings = settings

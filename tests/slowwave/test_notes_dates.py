@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from slowwave.notes.dates import date_of_file, read_date
+from slowwave.errors import ArgumentError
+from slowwave.notes.dates import date_of_file, parsed_moment, read_date
 
 DAY = datetime(2031, 10, 23, tzinfo=UTC)  # a Thursday
 NINE = DAY.replace(hour=9, minute=5)
@@ -126,3 +127,22 @@ def test_a_file_is_as_old_as_its_name_says_else_as_its_last_change():
     assert date_of_file("2033-05-05 Plan.md", changed, until=NOW) == NINE
     assert date_of_file("notes.md", changed, until=DAY) is None
     assert date_of_file("notes.md", 0, until=NOW) is None  # an archive without times
+
+
+@pytest.mark.parametrize("text", ["2026-05-03", "3 May 2026", "May 3, 2026", "03.05.2026", "2026-05-03T00Z"])
+def test_an_argument_is_read_as_the_date_of_a_note(text):
+    assert parsed_moment("created_at", text) == datetime(2026, 5, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("05/03/2026", "created_at 05/03/2026: give a day as YYYY-MM-DD"),
+        ("yesterday", "created_at yesterday: give a day as YYYY-MM-DD"),
+        ("2026-02-30", "No calendar has that day"),
+        ("0999-01-01", "give a year from 1000 to 9998"),
+    ],
+)
+def test_an_argument_of_no_certain_day_is_refused(text, said):
+    with pytest.raises(ArgumentError, match=said):
+        parsed_moment("created_at", text)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from slowwave.notes.folder import iter_vault, list_vault
+from slowwave.notes.folder import iter_vault, list_vault, others_remark
 
 
 def write(path, text="x"):
@@ -79,3 +79,25 @@ def test_iter_vault_says_what_is_wrong_with_the_root(tmp_path):
         list(iter_vault(tmp_path / "missing"))
     with pytest.raises(NotADirectoryError, match="is a file: give the folder"):
         list(iter_vault(write(tmp_path / "a.md")))
+
+
+def test_files_that_are_no_notes_are_counted_by_their_suffix(tmp_path):
+    for name in ("a.md", "board.canvas", "plan.ORG", "notes.org", "README", ".hidden.png", "in/one.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+
+    listing = list_vault(tmp_path)
+
+    assert [file.source for file in listing.files] == ["a.md"]
+    assert listing.others == {".canvas": 1, ".org": 2, "": 1, ".png": 1}
+    assert others_remark(listing.others) == (
+        "5 other files not read: .org 2, no suffix 1, .canvas 1, .png 1. "
+        "Notes are .jsonl, .markdown, .md, .txt."
+    )
+    assert others_remark({}) == ""
+
+
+def test_only_the_commonest_suffixes_are_named():
+    said = others_remark({f".{letter}": 2 for letter in "abcdefgh"} | {".z": 9})
+
+    assert said.startswith("25 other files not read: .z 9, .a 2, .b 2, .c 2, .d 2, .e 2 and more.")
