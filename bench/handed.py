@@ -179,7 +179,11 @@ def _row(asked: Sequence[Case], cut: Callable[[Case], Shown], pinned: set[str]) 
 
 def of_others(model: str) -> Iterator[dict[str, Any]]:
     """Return, for each set of notes, what its own questions find and how often others' find nothing."""
-    sets = {name: updates.cases_of(file, halved=False) for name, file in updates.CASES.items()}
+    sets = {
+        name: updates.cases_of(file, seen=0, halved=False)
+        for name, file in updates.CASES.items()
+        if name != "turns"  # no notes
+    }
     with tempfile.TemporaryDirectory() as homes, bars():
         for name, (notes, own) in sets.items():
             (memory,) = updates.fill(Path(homes, name), model, notes).values()

@@ -14,6 +14,8 @@ counts the marked ones of the first ten results, over all questions; those of ot
   longer notes, the newer in other words. Wrong marks in the first file were looked at.
 - ``titled``: the same of ``updates_titled.txt``, short notes under two different titles. The first hundred
   were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
+- ``turns``: the same of ``updates_turns.txt``, turns of users who ask for something and tell a value beside
+  it. The first ninety were looked at.
 - ``alone``: the pairs of ``updates_pairs.txt``, each alone, without a search: most are of two things in the
   same words. ``asked`` counts marks after the question, ``any`` those after any question, and ``ordered``
   newer notes that rank first without a mark.
@@ -67,7 +69,7 @@ from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexe
 
 DEPTH = 50
 PAIR = 2  # texts of a case without titles
-SEEN = 100  # cases with titles that were looked at
+SEEN = {"titled": 100, "turns": 90}  # first cases that were looked at (count)
 SHOWN = 10
 START = datetime(2025, 1, 1, tzinfo=UTC)
 CASES = {
@@ -75,6 +77,7 @@ CASES = {
     "paraphrased": Path(__file__).with_name("updates_paraphrased.txt"),
     "held out": Path(__file__).with_name("updates_held_out.txt"),
     "titled": Path(__file__).with_name("updates_titled.txt"),
+    "turns": Path(__file__).with_name("updates_turns.txt"),
 }
 ALONE = Path(__file__).with_name("updates_pairs.txt")
 VALUES = (
@@ -100,11 +103,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     collection = labelled(arguments.data) if arguments.data else None
     rows = []
     for name, file in CASES.items():
-        notes, queries = cases_of(file, halved=name == "everyday")
+        notes, queries = cases_of(file, seen=SEEN.get(name, 0), halved=name == "everyday")
         answers = {
             query["_id"]: dict.fromkeys(query["outdated"], 1)
             for query in queries
-            if query["titled"] and query["kind"] == "apart"
+            if name in SEEN and query["kind"] == "apart"
         }
         rows += _rows(name, notes, queries, answers, arguments)
     if collection:
@@ -120,8 +123,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     reports("updates", tables)
 
 
-def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:
-    """Notes and questions of the project's own cases; ``half`` is fitted or held-out where there are both."""
+def cases_of(file: Path, *, seen: int, halved: bool) -> tuple[Rows, Rows]:
+    """Notes and questions of the project's own cases; ``half`` is fitted or held-out where there are both.
+
+    Args:
+        file: Of the cases, a line each.
+        seen: First cases that were looked at (count); 0 if the file is no such one.
+        halved: Whether every other case of a kind was.
+    """
     notes, queries, counts = [], [], {"update": 0, "apart": 0}
     cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(file.read_text("utf-8"))]
     for number, (kind, question, *texts) in enumerate(cases):
@@ -137,11 +146,11 @@ def cases_of(file: Path, *, halved: bool) -> tuple[Rows, Rows]:
             )
         ]
         half = ("fitted" if counts[kind] % 2 else "held-out") if halved else ""
-        if titled:
-            half = "fitted" if number < SEEN else "held-out"
+        if seen:
+            half = "fitted" if number < seen else "held-out"
         queries.append(
             {"_id": str(number), "text": question, "half": half, "outdated": ids[:1], "updated": ids[1:],
-             "kind": "knowledge_update" if kind == "update" else kind, "titled": titled}
+             "kind": "knowledge_update" if kind == "update" else kind}
         )  # fmt: skip
     return notes, queries
 

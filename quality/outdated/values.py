@@ -30,7 +30,9 @@ _OWNERS: Final = {
 _BOUNDS: Final = {
     **dict.fromkeys(("under", "below", "within", "most", "max", "maximum", "unter", "höchstens"), "most"),
     **dict.fromkeys(("over", "above", "least", "min", "minimum", "über", "mindestens"), "least"),
-    **dict.fromkeys(("achieve", "goal", "aim", "aiming", "hope", "hoping", "ziel"), "aim"),
+    **dict.fromkeys(
+        ("achieve", "goal", "aim", "aiming", "hope", "hoping", "need", "needs", "target", "ziel"), "aim"
+    ),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
 _JOINING: Final = frozenset({

@@ -21,6 +21,7 @@ from slowwave.quality.outdated.related_changes import (
     tells_of_change,
     words_of_subject,
 )
+from slowwave.quality.outdated.restated_values import restated_values
 from slowwave.quality.outdated.short_sentences import is_note
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
@@ -106,7 +107,7 @@ def outdated_candidates(
         dates = {name: written_date(text) for name, text in first_texts(sorted(later)).items()}
         if any(dates.values()):
             found = outdated_memories(question, near.of(dates, moment), more.of(dates, moment))
-    likely = likely_changes(question, passages)
+    likely = restated_values(question, query, passages) | likely_changes(question, passages)
     held = {} if until is None else _held(question, passages, near.of({}, now), until)
     others = {older: newer for older, newer in {**related, **likely, **held}.items() if older not in found}
     return OutdatedValues(found, others, frozenset(held.values()))

@@ -1,0 +1,122 @@
+"""Values that users state again while they ask for something else (rule 3.12)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from slowwave.quality.outdated.question import Question
+from slowwave.quality.outdated.restated_values import restated_values
+from slowwave.quality.outdated.updates import DatedPassage
+
+JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
+
+RESTATED = [
+    (
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles in four hues, can you work out how many of each I need?",
+        "How do I cut the edging strip if every tile of my mosaic is a triangle? It's 64 tiles in all.",
+    ),
+    (
+        "When is my intro call with Marlene?",
+        "I have an intro call with Marlene on May 14, how would you present my project in five minutes?",
+        "Marlene asked if we could push our intro call to May 16, can you help me build a slider until then?",
+    ),
+    (
+        "What is the budget of the mini-series?",
+        "I was handed the mini-series with a budget of $48,000, what do producers usually forget?",
+        "They approved a budget of $53,500 for the mini-series, can you draft a report for us?",
+    ),
+]
+APART = [
+    (  # another one of its kind
+        "How long is the festival cut of my film?",
+        "The festival cut of my film is 11 minutes long, can you write a synopsis?",
+        "There's a TV cut of my film, 22 minutes long, should I mention the narration?",
+    ),
+    (  # what is needed, and what is there
+        "How many locations does the coastal project need?",
+        "I need 12 locations for the coastal project, can you make a form for scouting?",
+        "I've scouted 7 locations for the coastal project, can you write a short update?",
+    ),
+    (  # another name
+        "When is my call with Marlene?",
+        "I have a call with Marlene on May 14, how should I prepare?",
+        "I have a call with Rasmus on May 16, how should I prepare?",
+    ),
+    (  # the same value again
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles, can you work out the area?",
+        "My mosaic has 48 tiles and 12 edges, how much glue do I need?",
+    ),
+    (  # nobody asks
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles.",
+        "My mosaic got a second panel of 64 tiles.",
+    ),
+    (  # nobody speaks of themselves
+        "How many tiles does the mosaic have?",
+        "The mosaic has 48 tiles, is it protected?",
+        "The mosaic has 64 tiles, is it protected?",
+    ),
+    (  # two speakers
+        "How many hours do I work?",
+        "Anna: I work 30 hours a week, and you?",
+        "Ben: I work 38 hours a week, why?",
+    ),
+    (  # still to come
+        "How many hours do I work?",
+        "I work 30 hours a week, is that part-time?",
+        "From January 2031 I work 38 hours a week, what changes for my tax?",
+    ),
+]
+
+
+def passage(name: str, text: str, moment: datetime) -> DatedPassage:
+    return DatedPassage(name, "", text, "internal", moment, moment)
+
+
+def found(question: str, *passages: DatedPassage) -> dict[str, str]:
+    return restated_values(Question.of(question), question, passages)
+
+
+@pytest.mark.parametrize(("question", "older", "newer"), RESTATED)
+def test_a_value_that_is_stated_again_is_the_later_one(question, older, newer):
+    old, new = passage("old", older, JANUARY), passage("new", newer, MARCH)
+
+    assert found(question, old, new) == found(question, new, old) == {"old": "new"}
+
+
+@pytest.mark.parametrize(("question", "older", "newer"), APART)
+def test_values_of_two_things_are_not_ordered(question, older, newer):
+    assert found(question, passage("old", older, JANUARY), passage("new", newer, MARCH)) == {}
+
+
+def test_a_question_about_the_past_orders_nothing():
+    _, older, newer = RESTATED[0]
+
+    assert (
+        found(
+            "How many tiles did my mosaic have?", passage("old", older, JANUARY), passage("new", newer, MARCH)
+        )
+        == {}
+    )
+
+
+def test_other_labels_and_equal_moments_order_nothing():
+    question, older, newer = RESTATED[0]
+    old, new = passage("old", older, JANUARY), passage("new", newer, MARCH)
+
+    assert found(question, old, replace(new, sensitivity="secret")) == {}
+    assert found(question, old, replace(new, created_at=JANUARY, updated_at=JANUARY)) == {}
+
+
+def test_the_best_of_several_newer_turns_counts():
+    question, older, newer = RESTATED[0]
+    old, new = passage("old", older, JANUARY), passage("new", newer, MARCH)
+    last = passage("last", "My mosaic grew to 80 tiles, which grout do you suggest?", MARCH.replace(day=9))
+
+    assert found(question, old, last, new) == {"old": "last", "new": "last"}
+    assert found(question, old, new, last) == {"old": "new", "new": "last"}
