@@ -21,7 +21,7 @@ SHARE: Final = 0.6
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)?")
 
 
-class _Turn(NamedTuple):
+class _AskingTurn(NamedTuple):
     """Turn of a chat in which somebody asks and tells a value beside it."""
 
     moment: tuple[date, datetime, datetime]
@@ -57,12 +57,12 @@ def restated_values(question: Question, query: str, passages: Sequence[DatedPass
     return following
 
 
-def _turn(question: Question, passage: DatedPassage) -> _Turn:
+def _turn(question: Question, passage: DatedPassage) -> _AskingTurn:
     """Read a passage; one in which nobody asks has no values."""
     said = statements_of(passage.text, question.keys) if _asks(passage.text) else None
     values = said.values if said else ()
     answers = (one for one in values if one.kind != "statement" and one.kind in question.kinds)
-    return _Turn(
+    return _AskingTurn(
         order_in_time(passage), passage, said.speaker if said else "",
         tuple(one for one in answers if not one.is_former),
     )  # fmt: skip
@@ -74,10 +74,10 @@ def _asks(text: str) -> bool:
     return "?" in text and not TABLES["speaker"].isdisjoint(map(str.casefold, _WORD.findall(text)))
 
 
-def _has_another_value(older: _Turn, newer: _Turn) -> bool:
-    """Whether each of two turns of one speaker has a value that the other lacks, with the same limit.
+def _has_another_value(older: _AskingTurn, newer: _AskingTurn) -> bool:
+    """Whether each of two turns of one speaker has a value that the other lacks.
 
-    What is aimed at is not what is reached.
+    Their limits must agree: what is aimed at is not what is reached.
     """
     if (
         len({older.speaker, newer.speaker} - {""}) > 1

@@ -68,9 +68,8 @@ class ScanResult:
     def recorded(self) -> list[str]:
         """Warnings to store for ever: without file names, which may be secret."""
         more = len(self.warnings) - len(self.nameless)
-        files = f"{counted(more, 'warning')} about single files"
-        summary = f"{files} of the vault {self.vault}. Run `slowwave ingest FOLDER` to list them."
-        return [*self.nameless, *([summary] if more else [])]
+        files = f"{counted(more, 'warning')} about single files of the vault {self.vault}"
+        return [*self.nameless, *([f"{files}. Run `slowwave ingest FOLDER` to list them."] if more else [])]
 
 
 class VaultScanner:
