@@ -15,7 +15,7 @@ counts the marked ones of the first ten results, over all questions; those of ot
 - ``titled``: the same of ``updates_titled.txt``, short notes under two different titles. The first hundred
   were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
 - ``turns``: the same of ``updates_turns.txt``, turns of users who ask for something and tell a value beside
-  it. The first ninety were looked at.
+  it. The first 180 were looked at.
 - ``alone``: the pairs of ``updates_pairs.txt``, each alone, without a search: most are of two things in the
   same words. ``asked`` counts marks after the question, ``any`` those after any question, and ``ordered``
   newer notes that rank first without a mark.
@@ -69,7 +69,7 @@ from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexe
 
 DEPTH = 50
 PAIR = 2  # texts of a case without titles
-SEEN = {"titled": 100, "turns": 90}  # first cases that were looked at (count)
+SEEN = {"titled": 100, "turns": 180}  # first cases that were looked at (count)
 SHOWN = 10
 START = datetime(2025, 1, 1, tzinfo=UTC)
 CASES = {

@@ -139,6 +139,7 @@ def worlds(draw, min_size: int = 0, **without) -> Candidates:
         "superseded": st.frozensets(names),
         "times": st.dictionaries(names, st.sampled_from([0.5, 1.0])),
         "bm25_bound": st.floats(0, 60) | st.just(NAN),
+        "query_words": st.integers(0, 12),
     }
     known["same_as"] = st.dictionaries(names, names).map(grouped)
     if "follows" in {part.name for part in dataclasses.fields(Candidates)}:

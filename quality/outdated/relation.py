@@ -83,7 +83,7 @@ def _agree(old: Value, new: Value) -> bool:
     if old.first not in new.sentence.content | {""} and new.first not in old.sentence.content | {""}:
         return False
     same_rate = old.rate == new.rate or (bool(new.cue) and "" in (new.rate, old.rate))
-    if old.bound != new.bound and not (new.cue and "aim" in (old.bound, new.bound)):
+    if old.bound != new.bound:
         return False
     alike = old.kind == "statement" or old.names <= new.names or new.names <= old.names
     return same_rate and alike
@@ -178,7 +178,7 @@ def _is_cued(old: Value, new: Value, question: Question) -> bool:
 
 def _is_counted(old: Value, new: Value, question: Question) -> bool:
     """Whether a speaker counts again what a question asks for."""
-    if old.kind != "number" or not old.owner == new.owner == "speaker":
+    if old.kind != "number" or old.is_unsettled or not old.owner == new.owner == "speaker":
         return False
     if old.sentence.periods != new.sentence.periods or old.names != new.names:
         return False

@@ -59,7 +59,7 @@ def restated_values(question: Question, query: str, passages: Sequence[DatedPass
 
 def _turn(question: Question, passage: DatedPassage) -> _AskingTurn:
     """Read a passage; one in which nobody asks has no values."""
-    said = statements_of(passage.text, question.keys) if _asks(passage.text) else None
+    said = statements_of(passage.text) if _asks(passage.text) else None
     values = said.values if said else ()
     answers = (one for one in values if one.kind != "statement" and one.kind in question.kinds)
     return _AskingTurn(

@@ -31,7 +31,21 @@ _BOUNDS: Final = {
     **dict.fromkeys(("under", "below", "within", "most", "max", "maximum", "unter", "höchstens"), "most"),
     **dict.fromkeys(("over", "above", "least", "min", "minimum", "über", "mindestens"), "least"),
     **dict.fromkeys(
-        ("achieve", "goal", "aim", "aiming", "hope", "hoping", "need", "needs", "target", "ziel"), "aim"
+        (
+            "achieve",
+            "goal",
+            "aim",
+            "aiming",
+            "hope",
+            "hoping",
+            "like",
+            "need",
+            "needs",
+            "target",
+            "want",
+            "ziel",
+        ),
+        "aim",
     ),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})

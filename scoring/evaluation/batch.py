@@ -45,6 +45,7 @@ CANDIDATES: Final[dict[str, Any]] = {
     "superseded": pl.List(pl.String),
     "vector_say": pl.Float64,
     "bm25_bound": pl.Float64,
+    "query_words": pl.Int64,
 }
 """Types of the fields of `Candidates.to_dict`; numbers in a list with text are text."""
 REQUIRED: Final = ("memory_id", "ordinal", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count")
@@ -114,6 +115,7 @@ class Batch:
             as_of=_seconds(searches["as_of"]),
             vector_say=searches["vector_say"].fill_null(1.0).to_numpy(),
             bm25_bound=searches["bm25_bound"].fill_null(float("nan")).to_numpy(),
+            query_words=searches["query_words"].fill_null(0).to_numpy(),
             position=_int(chunks, "position"),
             **plain,
             number=np.arange(size),

@@ -154,6 +154,7 @@ class Candidates:
         vector_say: how well the embedding model knows the query's language, in [0, 1]; the weight of the
             vector channel is multiplied with it.
         bm25_bound: BM25 that no chunk exceeds for this query (`Bm25.scores`); NaN if unknown.
+        query_words: content words of the query (count); 0 if unknown.
     """
 
     chunk_ids: Sequence[str]
@@ -182,6 +183,7 @@ class Candidates:
     rated: Mapping[str, QuestionRating] = field(default_factory=dict)
     vector_say: float = 1.0
     bm25_bound: float = math.nan
+    query_words: int = 0
 
     def __post_init__(self) -> None:
         size = len(self.chunk_ids)
@@ -246,6 +248,7 @@ class Candidates:
             "superseded": sorted(self.superseded) or None,
             "vector_say": None if self.vector_say == 1.0 else self.vector_say,
             "bm25_bound": None if math.isnan(self.bm25_bound) else self.bm25_bound,
+            "query_words": self.query_words or None,
         }
 
     def _kept(self, name: str) -> list[float | None] | None:
@@ -280,6 +283,7 @@ class Candidates:
             superseded=frozenset(data["superseded"] or ()),
             vector_say=1.0 if data["vector_say"] is None else float(data["vector_say"]),
             bm25_bound=math.nan if data["bm25_bound"] is None else float(data["bm25_bound"]),
+            query_words=int(data.get("query_words") or 0),
         )
 
 

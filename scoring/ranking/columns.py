@@ -41,7 +41,7 @@ class Columns:
         first: (m + 1,) first chunk of each memory, and c at the end; every memory has a chunk.
         as_of: (n,) moment of each search, in seconds since 1970.
         phrase_said: (n,) whether the query contains a whole trigger phrase.
-        vector_say, bm25_bound: (n,) as in `Candidates`.
+        vector_say, bm25_bound, query_words: (n,) as in `Candidates`.
         position: (c,) place of the chunk in the given candidates.
         cosine, bm25, vector_rank, bm25_rank, chunk_count, title, coverage, rerank: (c,) as in `Candidates`.
         number: (m,) place of the memory's id in the list returned with the columns.
@@ -72,6 +72,7 @@ class Columns:
     phrase_said: Flags
     vector_say: Floats
     bm25_bound: Floats
+    query_words: Integers
     position: Integers
     cosine: Floats
     bm25: Floats
@@ -203,7 +204,7 @@ class Columns:
         )
 
 
-_OF_SEARCHES = ("as_of", "phrase_said", "vector_say", "bm25_bound")
+_OF_SEARCHES = ("as_of", "phrase_said", "vector_say", "bm25_bound", "query_words")
 _OF_CHUNKS = (
     "position", "cosine", "bm25", "vector_rank", "bm25_rank", "chunk_count", "title", "coverage", "rerank",
 )  # fmt: skip
@@ -271,6 +272,7 @@ def columns_of(candidates: Candidates, as_of: datetime) -> tuple[Columns, list[s
         phrase_said=np.array([any(strength >= 1.0 for _, strength in candidates.triggers.values())]),
         vector_say=np.array([candidates.vector_say]),
         bm25_bound=np.array([candidates.bm25_bound]),
+        query_words=np.array([candidates.query_words]),
         position=position,
         **{name: getattr(candidates, name)[position] for name in _OF_CHUNKS[1:]},
         number=np.arange(size),

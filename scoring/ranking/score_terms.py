@@ -23,6 +23,7 @@ BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed p
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 CHAIN = 6  # maximum length of a chain of newer values (count)
 LEAST_OF_LIKELY = 0.5  # share of the best fit of a memory that ranks above another, or of that one
+FLOOR_WORDS = 4  # content words of a query from which the floor of the best fit falls (count)
 LEAST_OF_TIME = 0.5  # share of the cut that a memory of the time asked for has to reach
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
@@ -277,12 +278,14 @@ def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy)
     """Return whether the best fit of each search is below the floor, (n,).
 
     The floor belongs to the embedding model, so it counts less where the model knows the query's language by
-    half, and not at all where it does not know it. Half of it is enough where a memory has all words of the
+    half, and not at all where it does not know it. A memory that answers a long query has a smaller share of
+    its words, so the floor falls with their number. Half of it is enough where a memory has all words of the
     query, or is of the time that it asks for. A phrase said whole needs no fit.
     """
     if not policy.fit_floor:
         return np.zeros(len(columns), dtype=np.bool_)
     floor = policy.fit_floor * np.sqrt(columns.vector_say)
+    floor = floor * FLOOR_WORDS / np.maximum(columns.query_words, FLOOR_WORDS)
     is_enough = _has_all(columns)
     if policy.time_weight:
         is_enough |= columns.time >= 1.0

@@ -219,19 +219,26 @@ def coverage(query: frozenset[str], texts: Iterable[str]) -> list[float]:
     return [len(common) / len(query) for common in by_text]
 
 
+def content_words(query: str) -> frozenset[str]:
+    """Return the stems of a query's content words; none in Han or kana, whose bigrams overlap."""
+    every = {stem for stem in stems(query) if len(stem) > 1}  # "Lena's" leaves an s
+    if any(match["paired"] for match in _UNSPACED.finditer(query)):
+        return frozenset()
+    return frozenset(every.difference(FUNCTION_ELSEWHERE) or every)
+
+
 def word_share(query: str, texts: Iterable[str]) -> float:
     """Return the share of a query's content words that texts have, in [0, 1].
 
     Two words that begin with the same `ALIKE` letters are forms of one, so inflection counts less. Queries
-    without content words, and those in Han or kana, whose bigrams overlap, have 1.
+    without `content_words` have 1.
 
     Args:
         query: Text of the query.
         texts: Texts of one memory: title, passages, tags.
     """
-    every = {stem for stem in stems(query) if len(stem) > 1}  # "Lena's" leaves an s
-    asked = every.difference(FUNCTION_ELSEWHERE) or every
-    if not asked or any(match["paired"] for match in _UNSPACED.finditer(query)):
+    asked = content_words(query)
+    if not asked:
         return 1.0
     found = frozenset[str]().union(*map(text_stems, texts))
     beginnings = {word[:ALIKE] for word in found if len(word) >= ALIKE}

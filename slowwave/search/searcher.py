@@ -36,7 +36,7 @@ from slowwave.scoring.ranking.candidates import NEUTRAL, Led, QuestionRating
 from slowwave.scoring.ranking.duplicates import duplicates
 from slowwave.scoring.ranking.learned import Learned
 from slowwave.scoring.ranking.time_words import time_words
-from slowwave.scoring.ranking.words import coverage, stems, text_stems, title_share
+from slowwave.scoring.ranking.words import content_words, coverage, stems, text_stems, title_share
 from slowwave.search.derived_titles import without_derived_titles
 from slowwave.search.filters import Filters
 from slowwave.search.identifier_lookup import NOTHING_ASKED, Lookup, look_up
@@ -218,6 +218,7 @@ class Searcher:
                 for memory, entry in rated.items()
             },
             vector_say=round(known_share, DIGITS),
+            query_words=len(content_words(question)),
         )
         finished = time.perf_counter()
         return SearchCandidates(

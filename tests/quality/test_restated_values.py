@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.restated_values import restated_values
-from slowwave.quality.outdated.updates import DatedPassage
+from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+from slowwave.scoring.wordlists import lines_of
 
+TURNS = Path(__file__).parents[2] / "bench" / "updates_turns.txt"
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
 RESTATED = [
@@ -120,3 +124,17 @@ def test_the_best_of_several_newer_turns_counts():
 
     assert found(question, old, last, new) == {"old": "last", "new": "last"}
     assert found(question, old, new, last) == {"old": "new", "new": "last"}
+
+
+def test_the_turns_of_the_benchmark_keep_their_figures():
+    counts: Counter[tuple[str, str]] = Counter()
+    for line in lines_of(TURNS.read_text("utf-8")):
+        kind, asked, older, newer = line.split(" | ")
+        question, turns = Question.of(asked), (passage("old", older, JANUARY), passage("new", newer, MARCH))
+        is_marked = bool(outdated_memories(question, turns))
+        counts[kind, "marked"] += is_marked
+        counts[kind, "first"] += is_marked or bool(restated_values(question, asked, turns))
+
+    assert counts["apart", "marked"] <= 1  # of 90 pairs that both hold
+    assert counts["apart", "first"] <= 13
+    assert counts["update", "first"] >= 103  # of 180

@@ -156,7 +156,7 @@ def candidates_of(payload: Mapping[str, Any]) -> Candidates:
     kept = payload["candidates"]
     chunks = kept.get("chunk_id", [])
     empty: dict[str, Any] = {
-        **dict.fromkeys((*OPTIONAL_COLUMNS, "superseded", "vector_say", "bm25_bound")),
+        **dict.fromkeys((*OPTIONAL_COLUMNS, "superseded", "vector_say", "bm25_bound", "query_words")),
         **{name: {} for name in MEMORY_MAPS},
         **dict.fromkeys(CANDIDATE_COLUMNS, ()),
     }

@@ -102,3 +102,11 @@ def test_a_bound_goes_through_json_and_back_and_may_be_unknown():
     assert math.isnan(Candidates.from_dict(json.loads(json.dumps(found.to_dict()))).bm25_bound)
     known = replace(found, bm25_bound=12.5)
     assert Candidates.from_dict(json.loads(json.dumps(known.to_dict()))).bm25_bound == 12.5
+
+
+@pytest.mark.parametrize("words", [0, 1, 7])
+def test_the_words_of_a_query_go_through_json_and_back(words):
+    data = replace(build(near(a=0.5)), query_words=words).to_dict()
+    assert Candidates.from_dict(json.loads(json.dumps(data))).query_words == words
+    del data["query_words"]  # as older versions logged it
+    assert Candidates.from_dict(data).query_words == 0

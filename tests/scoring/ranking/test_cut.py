@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ranking_helpers import NAN, NOW, PLAIN, build, near, policies, worlds
 
 from slowwave.scoring.ranking import MemoryState, RankingPolicy, rank
-from slowwave.scoring.ranking.score_terms import LEAST_OF_TIME
+from slowwave.scoring.ranking.score_terms import FLOOR_WORDS, LEAST_OF_TIME
 
 CUT = replace(PLAIN, cut_share=0.65)
 
@@ -106,6 +106,7 @@ def test_the_cut_only_leaves_out_and_keeps_the_order(found, policy, limit):
         of_time = max([fits[name] for name in timed], default=0.0)
         timed_bar = max(policy.cut_share * of_time, LEAST_OF_TIME * bar)
         floor = policy.fit_floor * np.sqrt(found.vector_say) * (LEAST_OF_TIME if of_time > 0 else 1.0)
+        floor *= FLOOR_WORDS / max(found.query_words, FLOOR_WORDS)
         is_said = any(strength >= 1.0 for _, strength in found.triggers.values())
         if not fits or whole.signal < policy.abstention_floor or (best < floor and not is_said):
             assert kept == []
@@ -137,6 +138,16 @@ def test_the_floor_counts_as_far_as_the_model_knows_the_language():
     for share, expected in ((0.99, ["a"]), (1.01, [])):
         bound = replace(floor, fit_floor=share * only.fit / 0.9**0.5)
         assert returned(build(rows, vector_say=0.9), bound) == expected
+
+
+@pytest.mark.parametrize(("words", "share"), [(0, 1.0), (1, 1.0), (4, 1.0), (5, 0.8), (8, 0.5), (16, 0.25)])
+def test_the_floor_falls_with_the_words_of_a_long_query(words, share):
+    rows = [("a", 0.6, NAN, 1, 0)]
+    floor = RankingPolicy(fit_floor=1.0, sparse_recall=False)
+    (only,) = rank(build(rows), floor.complete, as_of=NOW, limit=9).results
+    for part, expected in ((0.99, ["a"]), (1.01, [])):
+        bound = replace(floor, fit_floor=part * only.fit / share)
+        assert returned(build(rows, query_words=words), bound) == expected
 
 
 def test_a_phrase_that_is_said_whole_needs_no_fit():

@@ -11,6 +11,7 @@ from slowwave.scoring.ranking.words import (
     as_asked,
     as_indexed,
     asked_words,
+    content_words,
     coverage,
     stem,
     stems,
@@ -199,3 +200,18 @@ def test_the_share_of_a_query_that_a_text_has_is_of_all_its_stems(asked: str, sa
 )
 def test_share_of_the_words_of_a_query_in_any_form(query: str, texts: list[str], share: float) -> None:
     assert word_share(query, texts) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("Vue component architecture", 3),
+        ("where do the copies of our documents go overnight?", 4),
+        ("Lena's bike", 2),
+        ("what is it?", 0),
+        ("", 0),
+        ("部署是在星期四", 0),  # bigrams overlap
+    ],
+)
+def test_content_words_of_a_query_are_counted(query, count):
+    assert len(content_words(query)) == count
