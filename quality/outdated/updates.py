@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from slowwave.quality.outdated.announced import announces_change, are_apart
+from slowwave.quality.outdated.announced import announces_change, are_apart, only_tells
 from slowwave.quality.outdated.asked_words import says_of
 from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.cues import announces
@@ -204,7 +204,7 @@ def _following(
 ) -> dict[str, DatedPassage]:
     """Return the first passage that replaces something, by the older memory; `of` is one of these, or all."""
     following = _replaced_values(question, passages, further, of)
-    short, lower = ([one for one in found if _tells(one.text)] for found in (passages, further))
+    short, lower = ([one for one in found if only_tells(one.text)] for found in (passages, further))
     notes = {passage.memory_id: passage for passage in short}
     following = {
         memory: newer for memory, newer in following.items()
@@ -213,11 +213,6 @@ def _following(
     for memory, newer in _announced_changes(question, short, lower, of).items():
         _keep_first(following, memory, newer)
     return following
-
-
-def _tells(text: str) -> bool:
-    """Whether a text is a short note that only tells something: turns that ask are left to their values."""
-    return "?" not in text and is_note(text)
 
 
 def _keep_first(following: dict[str, DatedPassage], memory: str, newer: DatedPassage) -> None:
