@@ -15,7 +15,7 @@ counts the marked ones of the first ten results, over all questions; those of ot
 - ``titled``: the same of ``updates_titled.txt``, short notes under two different titles. The first hundred
   were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
 - ``turns``: the same of ``updates_turns.txt``, turns of users who ask for something and tell a value beside
-  it. The first 180 were looked at.
+  it, a namespace for each author. The first 180 were looked at.
 - ``alone``: the pairs of ``updates_pairs.txt``, each alone, without a search: most are of two things in the
   same words. ``asked`` counts marks after the question, ``any`` those after any question, and ``ordered``
   newer notes that rank first without a mark.
@@ -70,6 +70,7 @@ from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexe
 DEPTH = 50
 PAIR = 2  # texts of a case without titles
 SEEN = {"titled": 100, "turns": 180}  # first cases that were looked at (count)
+OF_AN_AUTHOR = {"turns": 90}  # cases of a namespace, where authors wrote about the same (count)
 SHOWN = 10
 START = datetime(2025, 1, 1, tzinfo=UTC)
 CASES = {
@@ -103,7 +104,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     collection = labelled(arguments.data) if arguments.data else None
     rows = []
     for name, file in CASES.items():
-        notes, queries = cases_of(file, seen=SEEN.get(name, 0), halved=name == "everyday")
+        notes, queries = cases_of(
+            file, seen=SEEN.get(name, 0), halved=name == "everyday", together=OF_AN_AUTHOR.get(name, 0)
+        )
         answers = {
             query["_id"]: dict.fromkeys(query["outdated"], 1)
             for query in queries
@@ -123,24 +126,26 @@ def main(argv: Sequence[str] | None = None) -> None:
     reports("updates", tables)
 
 
-def cases_of(file: Path, *, seen: int, halved: bool) -> tuple[Rows, Rows]:
+def cases_of(file: Path, *, seen: int, halved: bool, together: int = 0) -> tuple[Rows, Rows]:
     """Notes and questions of the project's own cases; ``half`` is fitted or held-out where there are both.
 
     Args:
         file: Of the cases, a line each.
         seen: First cases that were looked at (count); 0 if the file is no such one.
         halved: Whether every other case of a kind was.
+        together: Cases of a namespace (count); 0 if all are in one.
     """
     notes, queries, counts = [], [], {"update": 0, "apart": 0}
     cases = [[part.strip() for part in line.split(" | ")] for line in lines_of(file.read_text("utf-8"))]
     for number, (kind, question, *texts) in enumerate(cases):
         counts[kind] += 1
         titled = len(texts) > PAIR
+        space = {"namespace": f"author{number // together}"} if together else {}
         ids = [f"{number}-old", f"{number}-new"]
         days = (number, len(cases) + number)
         titles = texts[::2] if titled else ("", "")
         notes += [
-            {"_id": name, "title": title, "text": text, "created_at": START + timedelta(days=day)}
+            {"_id": name, "title": title, "text": text, "created_at": START + timedelta(days=day), **space}
             for name, title, text, day in zip(
                 ids, titles, texts[1::2] if titled else texts, days, strict=True
             )
@@ -150,7 +155,7 @@ def cases_of(file: Path, *, seen: int, halved: bool) -> tuple[Rows, Rows]:
             half = "fitted" if number < seen else "held-out"
         queries.append(
             {"_id": str(number), "text": question, "half": half, "outdated": ids[:1], "updated": ids[1:],
-             "kind": "knowledge_update" if kind == "update" else kind}
+             "kind": "knowledge_update" if kind == "update" else kind, **space}
         )  # fmt: skip
     return notes, queries
 
