@@ -26,6 +26,7 @@ from slowwave.quality.outdated.compared_sentences import (
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, is_note
+from slowwave.quality.outdated.statements import asks
 from slowwave.quality.outdated.transitions import names_old_value
 
 _SHORT = 25  # content words of a text whose other sentences count as context
@@ -35,7 +36,7 @@ _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
 
 def only_tells(text: str) -> bool:
     """Whether a text is a short note that asks nothing: turns that ask are left to their values."""
-    return "?" not in text and is_note(text)
+    return is_note(text) and not asks(text)
 
 
 def announces_change(

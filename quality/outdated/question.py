@@ -82,6 +82,7 @@ _PAST = re.compile(
     |(?:has|have)(?=\ (?:\w+\ ){{0,4}}?(?:\w{{3,}}ed|{_PARTICIPLES})\b))\b(?!\ *\W*\Z)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_WAS = re.compile(r"\b(?:did|had|was|were)\b", re.IGNORECASE)
 _ADVICE = re.compile(
     r"\b(?:would|could|can|should|suggest|recommend|list|summar\w+|explain)\b|\A\W*(?:have|has|am|why|how)\b",
     re.IGNORECASE,
@@ -103,6 +104,7 @@ class Question:
         counted: Keys of what it counts: "open issues" in "how many open issues are there".
         kinds: Kinds of values that may answer it; empty if it does not ask for a value that holds now.
         is_present: Whether it asks what holds now rather than what has happened.
+        is_perfect: Whether it asks what has happened so far: how many have I finished.
         digits: Numbers in digits, and single letters.
         asked: Words for its subject, by which short notes are compared.
         names: Keys of those that begin with a capital letter, not at the beginning, and of codes like 4a.
@@ -126,6 +128,7 @@ class Question:
     is_own: bool = False
     listed: frozenset[str] = _NONE
     behind_who: tuple[str, ...] = ()
+    is_perfect: bool = False
 
     @property
     def subject(self) -> frozenset[str]:
@@ -326,6 +329,7 @@ def _question(text: str) -> Question:
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
         listed=asked_keys(f"{noun} {verb}"),
         behind_who=_in_order(found[1]) if (found := _WHO.match(plain)) else (),
+        is_perfect=bool(_PAST.search(plain)) and not _WAS.search(plain),
     )
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date, datetime
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.question import Question, asked_keys, lacks_named
-from slowwave.quality.outdated.statements import statements_of
+from slowwave.quality.outdated.scope import has_other_scope
+from slowwave.quality.outdated.statements import asks, statements_of
 from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 from slowwave.quality.outdated.values import Value
 
 SHARE: Final = 0.6
 """Least share of the asked words of an older turn that a newer one has."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)?")
+_PAST: Final = frozenset({"had", "used", "hatte", "hatten", "avais", "avait", "tenía"})
 
 
 class _AskingTurn(NamedTuple):
-    """Turn of a chat in which somebody asks and tells a value beside it."""
+    """Turn of a chat in which somebody asks, and its values that may answer."""
 
     moment: tuple[date, datetime, datetime]
     passage: DatedPassage
@@ -40,7 +42,7 @@ def restated_values(question: Question, query: str, passages: Sequence[DatedPass
         query: Its text.
         passages: Passages that the search found, best first.
     """
-    if not question.kinds or question.asked.is_past:
+    if not question.kinds or question.asked.is_past or not (question.is_present or question.is_perfect):
         return {}
     turns = [turn for passage in passages if (turn := _turn(question, passage)).values]
     following: dict[str, str] = {}
@@ -48,8 +50,10 @@ def restated_values(question: Question, query: str, passages: Sequence[DatedPass
         for newer in turns:
             if (
                 newer.moment > older.moment
-                and _has_another_value(older, newer)
+                and newer.speaker == older.speaker
+                and newer.passage.sensitivity == older.passage.sensitivity
                 and _has_enough(question, query, older.passage.text, newer.passage.text)
+                and _has_another_value(question, older, newer)
                 and not newer.passage.is_to_come
             ):
                 following.setdefault(older.passage.memory_id, newer.passage.memory_id)
@@ -59,34 +63,41 @@ def restated_values(question: Question, query: str, passages: Sequence[DatedPass
 
 def _turn(question: Question, passage: DatedPassage) -> _AskingTurn:
     """Read a passage; one in which nobody asks has no values."""
-    said = statements_of(passage.text) if _asks(passage.text) else None
-    values = said.values if said else ()
-    answers = (one for one in values if one.kind != "statement" and one.kind in question.kinds)
-    return _AskingTurn(
-        order_in_time(passage), passage, said.speaker if said else "",
-        tuple(one for one in answers if not one.is_former),
-    )  # fmt: skip
+    found = statements_of(passage.text) if asks(passage.text) else None
+    values = tuple(
+        one
+        for one in (found.values if found else ())
+        if one.kind != "statement" and one.kind in question.kinds and not one.is_former
+    )
+    return _AskingTurn(order_in_time(passage), passage, found.speaker if found else "", values)
 
 
-@lru_cache(maxsize=4_096)  # a turn is compared in many searches
-def _asks(text: str) -> bool:
-    """Whether somebody asks in a text, and speaks of themselves."""
-    return "?" in text and not TABLES["speaker"].isdisjoint(map(str.casefold, _WORD.findall(text)))
+def _has_another_value(question: Question, older: _AskingTurn, newer: _AskingTurn) -> bool:
+    """Whether a newer turn has a value that may replace one of an older turn.
 
-
-def _has_another_value(older: _AskingTurn, newer: _AskingTurn) -> bool:
-    """Whether each of two turns of one speaker has a value that the other lacks.
-
-    Their limits must agree: what is aimed at is not what is reached.
+    Each turn lacks the value of the other.
     """
-    if (
-        len({older.speaker, newer.speaker} - {""}) > 1
-        or older.passage.sensitivity != newer.passage.sensitivity
-    ):
+    told, news = ({(one.kind, one.value) for one in turn.values} for turn in (older, newer))
+    known = asked_keys(older.passage.text) | question.keys
+    return any(
+        old.kind == new.kind
+        and old.bound == new.bound
+        and not has_other_scope(old.sentence.text, new.sentence.text, known)
+        for new in newer.values
+        if (new.kind, new.value) not in told and _holds(new, known)
+        for old in older.values
+        if (old.kind, old.value) not in news
+    )
+
+
+def _holds(value: Value, known: AbstractSet[str]) -> bool:
+    """Whether a value is said to hold now, and not of somebody else: *my neighbour has 14*."""
+    if value.is_unsettled or not _PAST.isdisjoint(value.clause):
         return False
-    told, news = ({(one.kind, one.value): one.bound for one in turn.values} for turn in (older, newer))
-    bounds = {told[value] for value in told.keys() - news.keys()}
-    return not bounds.isdisjoint(news[value] for value in news.keys() - told.keys())
+    words = value.clause
+    at = next((place for place, word in enumerate(words) if word in TABLES["my"]), len(words))
+    owned = asked_keys(" ".join(words[at + 1 : at + 2]))
+    return at > 1 or not owned or bool(covered(owned, known))
 
 
 def _has_enough(question: Question, query: str, older: str, newer: str) -> bool:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import CARDINALS
+from slowwave.quality.outdated.change_words import TABLES
 from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, MONTH
 from slowwave.quality.outdated.values import DIGITS, Value, values_of
 
@@ -16,6 +17,8 @@ MAX_CHARACTERS = 800  # read of a passage
 SHORT = 160  # characters of a sentence that is compared as a whole
 _FENCED = 5 * MAX_CHARACTERS  # read of a passage with code
 _READ = 1_000  # characters of a passage that are searched for words of change
+_LINK = re.compile(r"\S+://\S+")
+_ASKED = re.compile(r"\w[\"'”’»]*\?+!?(?=\s|\Z)")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
 _BOLD = re.compile(
@@ -69,6 +72,14 @@ def statements_of(
         ),
         speaker,
     )
+
+
+@lru_cache(maxsize=8_192)  # a text is compared in many searches
+def asks(text: str) -> bool:
+    """Whether somebody who speaks of themselves asks something; question marks in links are none."""
+    if "?" not in text or TABLES["speaker"].isdisjoint(_words(text.casefold())):
+        return False
+    return _ASKED.search(_LINK.sub(" ", text)) is not None
 
 
 def may_have_value(sentence: str) -> bool:

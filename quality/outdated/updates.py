@@ -22,6 +22,7 @@ from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, is_note, read, sentence_of
 from slowwave.quality.outdated.statements import (
     Statements,
+    asks,
     may_have_values,
     sentences_with_values,
     statements_of,
@@ -225,8 +226,7 @@ def _announced_changes(
 ) -> dict[str, DatedPassage]:
     """Return the first short note that announces a change, by the older note."""
     following: dict[str, DatedPassage] = {}
-    asks = bool(question.kinds) or question.asked.is_of_state
-    if question.asked.is_past or not asks:
+    if question.asked.is_past or not (question.kinds or question.asked.is_of_state):
         return following
     telling = {passage.memory_id for passage in (*short, *lower) if announces(passage.text)}
     if not telling:
@@ -267,7 +267,7 @@ def _are_apart(question: Question, passage: DatedPassage, other: DatedPassage) -
     Turns of a chat, which ask, are left to their values, and so is a note that names what it replaces, unless
     it lacks the subject or a name that is asked for.
     """
-    if len(other.text) > MAX_CHARACTERS or "?" in passage.text or "?" in other.text:
+    if len(other.text) > MAX_CHARACTERS or asks(passage.text) or asks(other.text):
         return False
     older, newer = read(passage.text), read(other.text)
     if _values_in(other.text, former=True) & _values_in(passage.text, former=False):

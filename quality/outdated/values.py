@@ -21,32 +21,20 @@ _NOUN = 3  # most words after a number that are its noun
 STATEMENT = 22  # most words of a sentence that is compared as a whole (count)
 _RECENT = 5  # words between a cue and the value
 _AFTER = 6  # words between a value and a cue behind it
+_DENIED = 3  # words between a denial and the value: "don't have 14", but not "won't meet the new 25 May"
 _HEAD = 5  # content words before a value that name its attribute
 _OWNERS: Final = {
     **dict.fromkeys(("my", "i", "i'm", "i've", "i'd", "mein", "meine", "ich"), "speaker"),
     **dict.fromkeys(("your", "you've", "you're", "dein", "deine", "ihr"), "listener"),
     **dict.fromkeys(("his", "her", "their", "he", "she", "they"), "other"),
 }
+_AIMS: Final = frozenset({
+    "achieve", "goal", "aim", "aiming", "hope", "hoping", "like", "need", "needs", "target", "want", "ziel",
+})  # fmt: skip
 _BOUNDS: Final = {
     **dict.fromkeys(("under", "below", "within", "most", "max", "maximum", "unter", "höchstens"), "most"),
     **dict.fromkeys(("over", "above", "least", "min", "minimum", "über", "mindestens"), "least"),
-    **dict.fromkeys(
-        (
-            "achieve",
-            "goal",
-            "aim",
-            "aiming",
-            "hope",
-            "hoping",
-            "like",
-            "need",
-            "needs",
-            "target",
-            "want",
-            "ziel",
-        ),
-        "aim",
-    ),
+    **dict.fromkeys(_AIMS, "aim"),
 }
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
 _JOINING: Final = frozenset({
@@ -59,6 +47,7 @@ _ASKING: Final = frozenset({
     "have", "was", "were", "soll", "hat", "ist",
 })  # fmt: skip
 _CONDITIONAL: Final = frozenset({"if", "unless", "falls"})
+_DENYING: Final = frozenset({"not", "never", "nicht", "nie", "niemals", "jamais", "nunca"})
 _INCREMENTS: Final = frozenset({"more", "another", "additional", "extra", "other", "weitere", "mehr"})
 
 
@@ -112,6 +101,7 @@ class Value:
         cue: Word that says that it replaces an earlier value: the key of what is new, or "to", "now".
         is_former: Whether a word says that it no longer holds.
         is_unsettled: Whether it is asked for, denied, or of what may be: it replaces nothing.
+        clause: Words of its clause before it, in lower case.
         sentence: Its sentence.
     """
 
@@ -129,6 +119,7 @@ class Value:
     cue: str
     is_former: bool
     is_unsettled: bool
+    clause: tuple[str, ...]
     sentence: Sentence
 
 
@@ -230,23 +221,32 @@ def _statement(tokens: Sequence[ValueToken], sentence: Sentence, *, unsettled: b
         cue=sentence.change,
         is_former=False,
         is_unsettled=unsettled or _is_unsure(tokens),
+        clause=(),
         sentence=sentence,
     )
 
 
-def _is_unsettled(tokens: Sequence[ValueToken], at: int) -> bool:
-    """Whether the words before a value, in its clause, say that it may be."""
-    before = tokens[:at]
+def _clause(tokens: Sequence[ValueToken], at: int) -> Sequence[ValueToken]:
+    """Return the words before a value, in its clause."""
     start = next(
         (
             place + 1
             for place in range(at - 1, -1, -1)
-            if before[place].text in {",", ";"} or before[place].low in _TURNING
+            if tokens[place].text in {",", ";"} or tokens[place].low in _TURNING
         ),
         0,
     )
-    is_conditional = not _CONDITIONAL.isdisjoint(token.low for token in before)
-    return is_conditional or _is_unsure(before[start:])
+    return tokens[start:at]
+
+
+def _is_unsettled(tokens: Sequence[ValueToken], at: int) -> bool:
+    """Whether the words before a value say that it may be, or deny it."""
+    clause = _clause(tokens, at)
+    is_conditional = not _CONDITIONAL.isdisjoint(token.low for token in tokens[:at])
+    is_denied = any(
+        token.low in _DENYING or token.low.endswith(("n't", "n’t")) for token in clause[-_DENIED:]
+    )
+    return is_conditional or is_denied or _is_unsure(clause)
 
 
 def _is_unsure(tokens: Sequence[ValueToken]) -> bool:
@@ -286,6 +286,7 @@ def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettl
         cue=_cue(tokens, at, sentence),
         is_former=is_former(tokens, at),
         is_unsettled=unsettled or _is_unsettled(tokens, at),
+        clause=tuple(token.low for token in _clause(tokens, at)),
         sentence=sentence,
     )
 

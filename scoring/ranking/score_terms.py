@@ -279,13 +279,13 @@ def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy)
 
     The floor belongs to the embedding model, so it counts less where the model knows the query's language by
     half, and not at all where it does not know it. A memory that answers a long query has a smaller share of
-    its words, so the floor falls with their number. Half of it is enough where a memory has all words of the
-    query, or is of the time that it asks for. A phrase said whole needs no fit.
+    its words, so the floor falls to half with their number. Half of it is enough where a memory has all words
+    of the query, or is of the time that it asks for. A phrase said whole needs no fit.
     """
     if not policy.fit_floor:
         return np.zeros(len(columns), dtype=np.bool_)
     floor = policy.fit_floor * np.sqrt(columns.vector_say)
-    floor = floor * FLOOR_WORDS / np.maximum(columns.query_words, FLOOR_WORDS)
+    floor = floor * FLOOR_WORDS / np.clip(columns.query_words, FLOOR_WORDS, 2 * FLOOR_WORDS)
     is_enough = _has_all(columns)
     if policy.time_weight:
         is_enough |= columns.time >= 1.0

@@ -271,8 +271,13 @@ def _given(text: str) -> str:
 
 
 def _no_such(text: str) -> str:
-    """Return a sentence for what has the form of a day that no calendar has."""
-    return " No calendar has that day." if _DAY_LIKE.match(text) else ""
+    """Return a sentence for a text that begins with a day that no calendar has."""
+    if _DAY_LIKE.match(text):
+        try:
+            date.fromisoformat(text[: len("YYYY-MM-DD")])
+        except ValueError:
+            return " No calendar has that day."
+    return ""
 
 
 @lru_cache(maxsize=256)

@@ -80,9 +80,11 @@ def _notes(path: str, max_bytes: int, expected: str, now: datetime) -> Iterator[
         what = "is a file" if folder.exists() else "does not exist"
         raise ImportFailedError(f"{path} {what}. Expected: {expected}.")
     listing = list_vault(folder)
+    remarks = [remark for remark in (listing.copies_remark, others_remark(listing.others)) if remark]
     if not listing.files and not listing.copies:
-        raise ImportFailedError(f"There are no notes in {path}. Expected: {expected}.")
-    yield from map(Remark, filter(None, (listing.copies_remark, others_remark(listing.others))))
+        sentences = (f"There are no notes in {path}.", *remarks, f"Expected: {expected}.")
+        raise ImportFailedError(" ".join(sentences))
+    yield from map(Remark, remarks)
     for unseen in listing.unseen:
         if unseen.expected:
             yield Unread(unseen.source or path, unseen.why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,7 @@ class Listing:
 
     Attributes:
         copies: Files that are unchanged since `slowwave export memories` wrote them (count).
-        others: Files of types that are no notes: counts by lower-case suffix, which may be empty.
+        others: Files of types that are no notes: counts by lower-case suffix; empty if a name has none.
     """
 
     files: list[VaultFile] = field(default_factory=list)
@@ -70,6 +71,7 @@ def others_remark(others: Mapping[str, int]) -> str:
 
 
 _NAMED_SUFFIXES = 6
+_SUFFIX = re.compile(r"\.[a-z0-9_+-]{1,12}")  # the rest of "Dr. Lee's letter" is none
 
 
 def iter_vault(root: Path) -> Iterator[VaultFile]:
@@ -153,7 +155,7 @@ def _add(
             else:
                 listing.files.append(VaultFile(source, Path(entry.path), status.st_size, status.st_mtime_ns))
         elif not is_note:
-            listing.others[suffix] += 1
+            listing.others[suffix if _SUFFIX.fullmatch(suffix) else ""] += 1
         else:
             listing.unseen.append(Unseen(source, "it is no file: a pipe, a socket or a device"))
     except OSError as error:

@@ -67,7 +67,7 @@ IncludeWeak = Annotated[bool, Field(description=_SEARCH["include_weak"].words.da
 Session = Annotated[str, Field(description="Leave out what this session (your id) got.")]
 Repeat = Annotated[bool, Field(description=_SEARCH["repeat"].words.data)]
 Follows = Annotated[str, Field(description="Key of the previous note of a series.")]
-CreatedAt = Annotated[str, Field(description="Day or time (ISO) of an older note.")]
+CreatedAt = Annotated[str, Field(description="Day or time of an older note.")]
 Query = Annotated[str, Field(description="A full question, at most 4,000 characters.")]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum number of results.")]
 Project = Annotated[str, Field(description="Name of the piece of work; use it again in memory_outcome.")]

@@ -18,6 +18,11 @@ TURNS = Path(__file__).parents[2] / "bench" / "updates_turns.txt"
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 
 RESTATED = [
+    (  # as docs/explanation/outdated.md has it
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles, how many of each colour do I need?",
+        "How long an edging does my mosaic need? It's 64 tiles in all",
+    ),
     (
         "How many tiles does my mosaic have?",
         "I've sketched my mosaic with 48 tiles in four hues, can you work out how many of each I need?",
@@ -26,7 +31,7 @@ RESTATED = [
     (
         "When is my intro call with Marlene?",
         "I have an intro call with Marlene on May 14, how would you present my project in five minutes?",
-        "Marlene asked if we could push our intro call to May 16, can you help me build a slider until then?",
+        "Marlene asked to push our intro call to May 16, can you help me build a slider until then?",
     ),
     (
         "What is the budget of the mini-series?",
@@ -74,6 +79,41 @@ APART = [
         "How many hours do I work?",
         "I work 30 hours a week, is that part-time?",
         "From January 2031 I work 38 hours a week, what changes for my tax?",
+    ),
+    (  # of one who gives no name beside one who does
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles, how many do I need?",
+        "Anna: How long an edging do I need? It's 64 tiles in all for my mosaic",
+    ),
+    (  # another's
+        "How many tiles does my mosaic have?",
+        "I've sketched my mosaic with 48 tiles, how many of each colour do I need?",
+        "My sister's mosaic has 64 tiles, how do I beat her?",
+    ),
+    (  # a limit
+        "How much rent do I pay for the flat?",
+        "I pay 800 euros rent for the flat, is that too much?",
+        "I pay 90 euros rent for a garage, is that too much?",
+    ),
+    (  # notes with links
+        "How many chickens do I have?",
+        "I have 6 chickens, feed from https://x.example/?p=1",
+        "My chickens: 14 chickens at the farm of my uncle, see https://x.example/?p=2",
+    ),
+    *(
+        ("How many chickens do I have?", "I have 6 chickens, what coop size do I need?", newer)
+        for newer in (
+            "My neighbour has 14 chickens and they are loud. What can I do?",
+            "I don't have 14 chickens, why does the bill say so?",
+            "I've never had 14 chickens, why do you think so?",
+            "I might get 14 chickens, is my garden big enough?",
+            "Suppose I get 14 chickens, how big a coop do I need?",
+            "Would 14 chickens fit in my garden?",
+            "If I had 14 chickens, what would my neighbours say?",
+            "I had 14 chickens last year, why did the eggs stop?",
+            "My mother had 14 chickens when I was a child. Why did she stop?",
+            "My friend Olga keeps 14 chickens, how does she manage? I can't.",
+        )
     ),
 ]
 
@@ -126,6 +166,39 @@ def test_the_best_of_several_newer_turns_counts():
     assert found(question, old, new, last) == {"old": "new", "new": "last"}
 
 
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        (
+            "Where does Lena live?",
+            "Lena lives in Kassel.",
+            "Lena has moved to Bonn, map https://karte.invalid/?q=bonn",
+        ),
+        (
+            "Where does Lena live?",
+            "Lena lives in Kassel, map https://x.example/?q=k",
+            "Lena has moved to Bonn.",
+        ),
+        (
+            "Do we still use LastPass?",
+            "We use LastPass for passwords.",
+            "We cancelled LastPass (finally, right?)",
+        ),
+        ("Who does the bins?", "Anna does the bins.", "Ben does the bins now. Who would have thought?"),
+    ],
+)
+def test_a_note_with_a_question_mark_that_asks_nothing_is_a_note(question, older, newer):
+    notes = passage("old", older, JANUARY), passage("new", newer, MARCH)
+    assert outdated_memories(Question.of(question), notes)["old"].newest == "new"
+
+
+def test_a_denied_value_replaces_nothing():
+    question, older, _ = RESTATED[0]
+    for denial in ("doesn't have 64 tiles, does it?", "never had 64 tiles. Why did I say that?"):
+        turns = passage("old", older, JANUARY), passage("new", f"My mosaic {denial}", MARCH)
+        assert outdated_memories(Question.of(question), turns) == {}
+
+
 def test_the_turns_of_the_benchmark_keep_their_figures():
     counts: Counter[tuple[str, str]] = Counter()
     for line in lines_of(TURNS.read_text("utf-8")):
@@ -136,5 +209,5 @@ def test_the_turns_of_the_benchmark_keep_their_figures():
         counts[kind, "first"] += is_marked or bool(restated_values(question, asked, turns))
 
     assert counts["apart", "marked"] <= 1  # of 90 pairs that both hold
-    assert counts["apart", "first"] <= 13
-    assert counts["update", "first"] >= 103  # of 180
+    assert counts["apart", "first"] <= 10
+    assert counts["update", "first"] >= 97  # of 180

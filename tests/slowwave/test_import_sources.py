@@ -317,3 +317,12 @@ def test_a_run_after_one_that_was_stopped_makes_all_of_it_searchable(memory, tmp
     report = imported(memory, folder, "markdown")
     assert report.already == len(rows(memory)) == 70
     assert not memory.search("Which team serviced Machine 1069?").unknown
+
+
+def test_a_folder_of_other_files_says_which_ones_it_has(memory, tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "scan.pdf").write_bytes(b"%PDF")
+
+    with pytest.raises(ImportFailedError, match=r"no notes in .* 1 other file not read: \.pdf 1\. Notes are"):
+        imported(memory, folder, "markdown")

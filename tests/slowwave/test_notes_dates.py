@@ -140,6 +140,8 @@ def test_an_argument_is_read_as_the_date_of_a_note(text):
         ("05/03/2026", "created_at 05/03/2026: give a day as YYYY-MM-DD"),
         ("yesterday", "created_at yesterday: give a day as YYYY-MM-DD"),
         ("2026-02-30", "No calendar has that day"),
+        ("2026-05-03T25:00", "YYYY-MM-DDTHH:MM:SSZ\\.$"),
+        ("2026-02-30T10:00", "No calendar has that day"),
         ("0999-01-01", "give a year from 1000 to 9998"),
     ],
 )

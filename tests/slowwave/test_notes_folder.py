@@ -98,6 +98,13 @@ def test_files_that_are_no_notes_are_counted_by_their_suffix(tmp_path):
 
 
 def test_only_the_commonest_suffixes_are_named():
-    said = others_remark({f".{letter}": 2 for letter in "abcdefgh"} | {".z": 9})
+    remark = others_remark({f".{letter}": 2 for letter in "abcdefgh"} | {".z": 9})
 
-    assert said.startswith("25 other files not read: .z 9, .a 2, .b 2, .c 2, .d 2, .e 2 and more.")
+    assert remark.startswith("25 other files not read: .z 9, .a 2, .b 2, .c 2, .d 2, .e 2 and more.")
+
+
+@pytest.mark.parametrize("name", ["Dr. Lee's letter", "a." + "q" * 80, "x.[red]y", "b.\x1b[31m", "d. ", "e."])
+def test_the_end_of_an_odd_name_is_no_suffix(tmp_path, name):
+    (tmp_path / name).write_text("text")
+
+    assert list_vault(tmp_path).others == {"": 1}

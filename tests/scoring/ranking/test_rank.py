@@ -154,8 +154,8 @@ def test_what_is_cut_is_told_with_its_place():
 def test_the_contributions_sum_to_the_score(found, policy, limit):
     ranking = ranked(found, policy, limit)
     assert len(ranking.results) <= limit
-    # At the bounds two scores may round to one number; the order is that of the scores before.
-    keys = [(-one.score, "" if one.score in (0, 1) else one.memory_id) for one in ranking.results]
+    # Near the bounds two scores may round to one number; the order is that of the scores before.
+    keys = [(-one.score, one.memory_id if LOWEST <= one.score < 1 else "") for one in ranking.results]
     assert keys == sorted(keys)
     assert [one.rank for one in ranking.results] == list(range(1, len(keys) + 1))
     for one in ranking.results:
