@@ -19,9 +19,12 @@ demo: $(VENV)/.runtime ## Set everything up, take in the example vault by night,
 # are small here: threads of Polars would wait for one another, a tenth of all.
 PYTEST := POLARS_MAX_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
+# What `make check` runs in one process, in a third of the time; `make test` leaves it out afterwards.
+PROSE := tests/test_house.py tests/test_prose.py
+
 test: $(VENV)/.dev ## Set everything up and pass the tests
 	@$(MAKE) --no-print-directory -j 2 check
-	$(PYTEST) -m "not soak"
+	$(PYTEST) -m "not soak" $(PROSE:%=--ignore=%)
 
 soak: $(VENV)/.dev ## The long tests that `make test` leaves out: every moment of a kill, whole lives, every bench script
 	$(PYTEST) -m soak
@@ -45,7 +48,7 @@ definitions: $(VENV)/.dev
 	$(BIN)/dg check defs
 
 prose: $(VENV)/.dev
-	$(BIN)/pytest -q tests/test_house.py tests/test_prose.py
+	$(BIN)/pytest -q $(PROSE)
 
 fix: $(VENV)/.dev ## Format, and fix what the linter can fix
 	$(BIN)/ruff check --fix .
