@@ -310,6 +310,7 @@ def _question(text: str) -> Question:
     plain = without_asking(text)
     undated = _IN_TIME.sub(" ", plain)  # bezahlen im Dezember: the month is no subject
     undated = _PLAN_FOR.sub(" ", undated)
+    is_past = _PAST.search(plain) is not None
     many = _MANY.search(plain)
     counted = many[1].casefold().split() if many else []
     end = next((at for at, word in enumerate(counted) if word in _STOP), len(counted))
@@ -321,7 +322,7 @@ def _question(text: str) -> Question:
         units=_units(plain.casefold().split()),
         counted=asked_keys(" ".join(counted[:end])) | _units(counted[:end]),
         kinds=_kinds(plain),
-        is_present=not _PAST.search(plain),
+        is_present=not is_past,
         digits=numbers_in(plain),
         asked=asked,
         names=names_in(plain),
@@ -329,7 +330,7 @@ def _question(text: str) -> Question:
         months=frozenset(month.casefold() for month in _IN_TIME.findall(plain)),
         listed=asked_keys(f"{noun} {verb}"),
         behind_who=_in_order(found[1]) if (found := _WHO.match(plain)) else (),
-        is_perfect=bool(_PAST.search(plain)) and not _WAS.search(plain),
+        is_perfect=is_past and not _WAS.search(plain),
     )
 
 

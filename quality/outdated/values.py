@@ -21,7 +21,7 @@ _NOUN = 3  # most words after a number that are its noun
 STATEMENT = 22  # most words of a sentence that is compared as a whole (count)
 _RECENT = 5  # words between a cue and the value
 _AFTER = 6  # words between a value and a cue behind it
-_DENIED = 3  # words between a denial and the value: "don't have 14", but not "won't meet the new 25 May"
+_DENIAL = 3  # words between a denial and the value: "don't have 14", but not "won't meet the new 25 May"
 _HEAD = 5  # content words before a value that name its attribute
 _OWNERS: Final = {
     **dict.fromkeys(("my", "i", "i'm", "i've", "i'd", "mein", "meine", "ich"), "speaker"),
@@ -244,7 +244,7 @@ def _is_unsettled(tokens: Sequence[ValueToken], at: int) -> bool:
     clause = _clause(tokens, at)
     is_conditional = not _CONDITIONAL.isdisjoint(token.low for token in tokens[:at])
     is_denied = any(
-        token.low in _DENYING or token.low.endswith(("n't", "n’t")) for token in clause[-_DENIED:]
+        token.low in _DENYING or token.low.endswith(("n't", "n’t")) for token in clause[-_DENIAL:]
     )
     return is_conditional or is_denied or _is_unsure(clause)
 

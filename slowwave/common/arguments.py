@@ -272,9 +272,9 @@ def _given(text: str) -> str:
 
 def _no_such(text: str) -> str:
     """Return a sentence for a text that begins with a day that no calendar has."""
-    if _DAY_LIKE.match(text):
+    if found := _DAY_LIKE.match(text):
         try:
-            date.fromisoformat(text[: len("YYYY-MM-DD")])
+            date.fromisoformat(found[0])
         except ValueError:
             return " No calendar has that day."
     return ""
