@@ -118,7 +118,7 @@ class SaveBody(_Body):
     tags: Names = Field([], description="Tags to filter by; searches match them, too.")
     follows: Key = Field("", description="Key of the previous note of a conversation or series.")
     created_at: Moment = Field(
-        None, description="Day or time of an older note, such as 2026-05-03; default: now."
+        None, description="Day or time of an older note (2026-05-03); default: its key's, or now."
     )
     labels: dict[str, Any] = Field(
         {},

@@ -157,7 +157,8 @@ def save(
     ] = "",
     follows: Annotated[str, typer.Option(help="Key of the previous note of a series.")] = "",
     created_at: Annotated[
-        str, typer.Option("--date", help="Day or time of an older note, such as 2026-05-03; default: now.")
+        str,
+        typer.Option("--date", help="Day or time of an older note (2026-05-03); default: its key's, or now."),
     ] = "",
     namespace: Namespace = "",
 ) -> Output:
