@@ -59,9 +59,10 @@ from rich.progress import track
 import slowwave
 from slowwave.memory import Memory
 from slowwave.notes.decoding import says_nothing
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
+from slowwave.quality.outdated.updates import first_newer, outdated_memories
 from slowwave.scoring.intervals import wilson
 from slowwave.scoring.wordlists import lines_of
 from slowwave.search.results import Result

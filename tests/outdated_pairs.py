@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+from slowwave.quality.outdated.updates import outdated_memories
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 

@@ -22,21 +22,16 @@ from slowwave.quality.outdated.compared_sentences import (
     has_other_owner,
     is_elsewhere,
     is_of_first,
+    is_of_other_day,
 )
 from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText, is_note
-from slowwave.quality.outdated.statements import asks
+from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText
 from slowwave.quality.outdated.transitions import names_old_value
 
 _SHORT = 25  # content words of a text whose other sentences count as context
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
 _NO_QUALIFIERS: Final = (GENERIC - TABLES["size"]) | CHANGING | ORDINALS
-
-
-def only_tells(text: str) -> bool:
-    """Whether a text is a short note that asks nothing: turns that ask are left to their values."""
-    return is_note(text) and not asks(text)
 
 
 def announces_change(
@@ -64,7 +59,10 @@ def announces_change(
         return False
     known = titles[0].union(*(sentence.keys for sentence in older.sentences))
     if any(
-        (names_old_value(old.text, new.text) or _is_exchanged(question, old, new))
+        (
+            names_old_value(old.text, new.text)
+            or (_is_exchanged(question, old, new) and not is_of_other_day(question, old, new))
+        )
         and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     ):
@@ -75,6 +73,7 @@ def announces_change(
     context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
     return any(
         ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
+        and not is_of_other_day(question, old, new)
         and not has_other_scope(old.text, new.text, known)
         for old, new in pairs
     )

@@ -184,6 +184,7 @@ def adds(words: Sequence[str]) -> bool:
         and not (
             word == "too" and at + 1 < len(words) and words[at + 1].isalpha() and words[at + 1] not in _ALSO
         )
+        and not (word == "both" and "and" not in words[at:])
         and not (word in _ALTERNATE and at and words[at - 1] in TABLES["every"])
         and not (word in _ALTERNATE and at + 1 < len(words) and words[at + 1] in DAY_KEYS)
         for at, word in enumerate(words)

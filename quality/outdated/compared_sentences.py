@@ -7,9 +7,10 @@ from collections.abc import Set
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.divergence.lexicon_numbers import UNITS, WEEKDAY_KEYS
 from slowwave.quality.outdated.change_words import (
     CHANGING,
+    FUNCTION,
     GENERIC,
     HOME_AND_WORK,
     STATE_KEYS,
@@ -32,6 +33,12 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
+_DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;]*)\d", re.IGNORECASE)
+_OF_DAY: Final = TABLES["now"] | {
+    "morning", "afternoon", "evening", "night", "morgen", "vormittag", "nachmittag", "abend", "matin", "soir",
+    "mañana", "tarde", "noche",
+}  # fmt: skip
+"""Words between a weekday and a time that name no subject: *Thursday evening at 7*."""
 _CANCELLED: Final = frozenset({"cancelled", "canceled"})
 """Verbs that end their object, not their subject."""
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|been|being|got|gets) (?:now |just )?cancell?ed\b", re.IGNORECASE)
@@ -48,6 +55,25 @@ _PERIODS: Final = (
 MEASURES: Final = frozenset(map(content_key, (*UNITS, *_PERIODS)))
 """Keys of units and periods, which name no subject: not all that takes hours is one thing."""
 NO_SUBJECT: Final = GENERIC | CHANGING
+
+
+def is_of_other_day(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
+    """Whether each sentence is about a weekday of its own, as opening hours are.
+
+    Such a day is asked for, or stands before a verb: *training on Friday begins at 16:00*.
+    """
+    if not (old.days and new.days) or old.days & new.days:
+        return False
+    if question.values & old.days:
+        return True
+    return all("open" in one.states or _has_time_of_day(one.text) for one in (old, new))
+
+
+def _has_time_of_day(text: str) -> bool:
+    """Whether a weekday is no part of the time behind it."""
+    found = _DAY_AND_TIME.search(text)
+    between = found[1].casefold().split() if found else ()
+    return any(word.strip(",:-–") not in FUNCTION | _OF_DAY for word in between if word[:1].isalpha())
 
 
 def has_other_owner(old: ShortSentence, new: ShortSentence) -> bool:

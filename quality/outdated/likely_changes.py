@@ -9,12 +9,18 @@ from typing import Final
 from slowwave.quality.outdated.announced import are_apart, has_narrower_subject, may_be_replaced, may_replace
 from slowwave.quality.outdated.asked_words import asked_words
 from slowwave.quality.outdated.change_words import TABLES, covered
-from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner, has_other_unit
+from slowwave.quality.outdated.compared_sentences import (
+    MEASURES,
+    NO_SUBJECT,
+    has_other_owner,
+    has_other_unit,
+    is_of_other_day,
+)
 from slowwave.quality.outdated.cues import announces
+from slowwave.quality.outdated.dated_passages import DatedPassage, order_in_time
 from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
-from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 from slowwave.quality.titles import is_from_first_words
 
 NOTHING_ASKED: Final = asked_words("")
@@ -78,7 +84,10 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         return False
     return any(
         not (
-            has_other_owner(old, new) or has_other_unit(old, new) or has_narrower_subject(old, new, old_keys)
+            has_other_owner(old, new)
+            or has_other_unit(old, new)
+            or is_of_other_day(NOTHING_ASKED, old, new)
+            or has_narrower_subject(old, new, old_keys)
         )
         and not has_other_scope(old.text, new.text, old_keys)
         for new in news

@@ -10,6 +10,7 @@ from typing import Final
 from slowwave.quality.outdated.announced import are_apart
 from slowwave.quality.outdated.change_words import FUNCTION, TABLES, adds, content_key, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner
+from slowwave.quality.outdated.dated_passages import DatedPassage, order_in_time
 from slowwave.quality.outdated.likely_changes import (
     NOTHING_ASKED,
     are_titled_apart,
@@ -28,7 +29,6 @@ from slowwave.quality.outdated.question import (
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import ShortSentence, is_note, read
 from slowwave.quality.outdated.tokens import CHANGES, DAY_KEYS, FORMERLY, GENERAL, IGNORED, MONTH_KEYS
-from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 
 MIN_CHARACTERS: Final = 70
 """Characters of a newer note. In a shorter one every word says what it is about: the other rules decide."""

@@ -7,8 +7,10 @@ from typing import Final
 
 from slowwave.quality.divergence.lexicon import word_key
 from slowwave.quality.divergence.lexicon_numbers import UNITS
+from slowwave.quality.outdated.compared_sentences import is_of_other_day
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.scope import has_other_scope
+from slowwave.quality.outdated.short_sentences import sentence_of
 from slowwave.quality.outdated.statements import Statements
 from slowwave.quality.outdated.tokens import FORMERLY, GENERAL, TABLES
 from slowwave.quality.outdated.values import Sentence, Value
@@ -16,6 +18,7 @@ from slowwave.quality.outdated.values import Sentence, Value
 _UNITS: Final = frozenset(base for base, _ in UNITS.values())
 _WORKING: Final = frozenset(map(word_key, ("work", "arbeitet", "travaille", "trabaja", "job")))
 _MOVING: Final = TABLES["moving"]
+_IS: Final = TABLES["copula"] | {"it", "that", "are"}
 _GENERAL_WEIGHT = 0.25
 _SHORT = 26  # words of a short sentence, every one of which counts (count)
 _NAMED = 0.34  # minimum share of a question in both, if the newer names what the older one says
@@ -47,6 +50,8 @@ def may_replace(value: Value, question: Question, *, near: bool = True) -> bool:
 def replaces(old: Value, new: Value, older: Statements, newer: Statements, question: Question) -> bool:
     """Whether a value of a newer text replaces one of an older text."""
     if not _is_newer_value(old, new, older, newer, question):
+        return False
+    if is_of_other_day(question.asked, sentence_of(old.sentence.text), sentence_of(new.sentence.text)):
         return False
     known = frozenset().union(*(value.sentence.content for value in older.values))
     return not has_other_scope(old.sentence.text, new.sentence.text, known)
@@ -83,10 +88,15 @@ def _agree(old: Value, new: Value) -> bool:
     if old.first not in new.sentence.content | {""} and new.first not in old.sentence.content | {""}:
         return False
     same_rate = old.rate == new.rate or (bool(new.cue) and "" in (new.rate, old.rate))
-    if old.bound != new.bound:
+    if old.bound != new.bound and not ("aim" in (old.bound, new.bound) and _is_told_anew(new)):
         return False
     alike = old.kind == "statement" or old.names <= new.names or new.names <= old.names
     return same_rate and alike
+
+
+def _is_told_anew(value: Value) -> bool:
+    """Whether a value is said to be another one now: *it's 55 now*, but not *I have 55 now*."""
+    return bool(value.cue) and value.clause[-1:] != () and value.clause[-1] in _IS
 
 
 def _weight(keys: Set[str]) -> float:
@@ -129,6 +139,11 @@ def _one_attribute(old: Value, new: Value, question: Question) -> bool:
         if not (near | value.noun) & (question.keys | question.units):
             return False
     return {old.of} - {""} <= new.head and {new.of} - {""} <= old.head
+
+
+def has_other_unit(old: Value, new: Value) -> bool:
+    """Whether two numbers with nouns have other units: years, and a count."""
+    return bool(old.noun and new.noun) and old.noun & _UNITS != new.noun & _UNITS
 
 
 def _counts(old: Value, new: Value, question: Question) -> bool:

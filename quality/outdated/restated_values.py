@@ -9,17 +9,21 @@ from datetime import date, datetime
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from slowwave.quality.divergence.lexicon import word_key
+from slowwave.quality.divergence.lexicon import PAST, word_key
 from slowwave.quality.outdated.change_words import TABLES, covered
-from slowwave.quality.outdated.question import Question, asked_keys, lacks_named
+from slowwave.quality.outdated.dated_passages import DatedPassage, order_in_time
+from slowwave.quality.outdated.question import TIMES, Question, asked_keys, lacks_named
+from slowwave.quality.outdated.relation import has_other_unit
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.statements import asks, statements_of
-from slowwave.quality.outdated.updates import DatedPassage, order_in_time
 from slowwave.quality.outdated.values import Value
 
 SHARE: Final = 0.6
 """Least share of the asked words of an older turn that a newer one has."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)?")
+_OTHERS: Final = frozenset({"he", "she", "his", "her", "er", "sein", "seine", "il", "elle", "él", "ella"})
+_I_AM: Final = frozenset({("i", "am"), ("ich", "bin"), ("je", "suis"), ("yo", "soy")})
+_ENDED = 4  # most letters of a word in -ed that is no participle: "need" (count)
 _PAST: Final = frozenset({"had", "used", "hatte", "hatten", "avais", "avait", "tenía"})
 
 
@@ -69,7 +73,8 @@ def _turn(question: Question, passage: DatedPassage) -> _AskingTurn:
         for one in (found.values if found else ())
         if one.kind != "statement" and one.kind in question.kinds and not one.is_former
     )
-    return _AskingTurn(order_in_time(passage), passage, found.speaker if found else "", values)
+    counted = tuple(one for one in values if not one.noun.isdisjoint(question.counted))
+    return _AskingTurn(order_in_time(passage), passage, found.speaker if found else "", counted or values)
 
 
 def _has_another_value(question: Question, older: _AskingTurn, newer: _AskingTurn) -> bool:
@@ -77,11 +82,13 @@ def _has_another_value(question: Question, older: _AskingTurn, newer: _AskingTur
 
     Each turn lacks the value of the other.
     """
+    if older.passage.memory_id == newer.passage.memory_id:
+        return False
     told, news = ({(one.kind, one.value) for one in turn.values} for turn in (older, newer))
     known = asked_keys(older.passage.text) | question.keys
     return any(
         old.kind == new.kind
-        and old.bound == new.bound
+        and _are_alike(old, new, question)
         and not has_other_scope(old.sentence.text, new.sentence.text, known)
         for new in newer.values
         if (new.kind, new.value) not in told and _holds(new, known)
@@ -90,11 +97,41 @@ def _has_another_value(question: Question, older: _AskingTurn, newer: _AskingTur
     )
 
 
+def _are_alike(old: Value, new: Value, question: Question) -> bool:
+    """Whether two values have one limit, rate and unit, and count what is asked for.
+
+    Chickens are not their years, nor two of them. Without a word of change the newer one is not somebody
+    else's, of a deed (*I paid on 3 March*) or of the speaker (*I am 182 cm*), unless the older one is, too.
+    """
+    if old.bound != new.bound or len({old.rate, new.rate} - {""}) > 1 or has_other_unit(old, new):
+        return False
+    if question.counted and new.noun and new.noun.isdisjoint(question.counted):
+        return False
+    return bool(new.cue) or not any(is_so(new) and not is_so(old) for is_so in (_is_others, _is_deed, _is_me))
+
+
+def _is_others(value: Value) -> bool:
+    return not _OTHERS.isdisjoint(value.clause)
+
+
+def _is_deed(value: Value) -> bool:
+    return value.kind in TIMES and any(
+        word in PAST or (word.endswith("ed") and len(word) > _ENDED) for word in value.clause
+    )
+
+
+def _is_me(value: Value) -> bool:
+    return value.clause[-2:] in _I_AM or value.clause[-1:] == ("i'm",)
+
+
 def _holds(value: Value, known: AbstractSet[str]) -> bool:
     """Whether a value is said to hold now, and not of somebody else: *my neighbour has 14*."""
     if value.is_unsettled or not _PAST.isdisjoint(value.clause):
         return False
     words = value.clause
+    is_first = bool(words) and word_key(words[0]) == value.first
+    if is_first and not value.cue and value.first not in known:  # Tom has 14
+        return False
     at = next((place for place, word in enumerate(words) if word in TABLES["my"]), len(words))
     owned = asked_keys(" ".join(words[at + 1 : at + 2]))
     return at > 1 or not owned or bool(covered(owned, known))

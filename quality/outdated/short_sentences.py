@@ -40,10 +40,12 @@ _STARTS = (
     r"(?-i:(?:The|An?|It|I|We|She|They|This|Our|My|Der|Die|Das|Wir|Ich|Le|La|Les|Il|Elle|El|Los|Se|Os?)\b)"
 )
 _REASONS = "because|due\\ to|weil|wegen|parce|porque"
+_ASKING = "|".join(sorted(map(re.escape, TABLES["asking"])))
 _REASON = re.compile(rf"\s*(?:{_REASONS})\b", re.IGNORECASE)
 _SPLIT = re.compile(
     rf"""(?=[\s,])(?:(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
     | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
+    | ,\s+(?=(?:(?:and|und|et)\s+)?(?:{_ASKING})\b[^.!?\n]*\?)
     | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:{_REASONS})\b))""",
     re.IGNORECASE | re.VERBOSE,
 )

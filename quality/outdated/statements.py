@@ -18,7 +18,7 @@ SHORT = 160  # characters of a sentence that is compared as a whole
 _FENCED = 5 * MAX_CHARACTERS  # read of a passage with code
 _READ = 1_000  # characters of a passage that are searched for words of change
 _LINK = re.compile(r"\S+://\S+")
-_ASKED = re.compile(r"\w[\"'”’»]*\?+!?(?=\s|\Z)")
+_ASKED = re.compile(r"[\w°%€$£][\"'”’»]*\?+!?(?=\s|\Z)")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _FORMATTED = re.compile(r"\A\s*[|#]|\A\s{2,}[-*+]|\*\*|\\frac|[{}]")  # tables, headings, details, code
 _BOLD = re.compile(

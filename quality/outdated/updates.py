@@ -6,17 +6,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import date, datetime
-from functools import lru_cache
+from datetime import datetime
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from slowwave.quality.outdated.announced import announces_change, are_apart, only_tells
+from slowwave.quality.outdated.announced import announces_change, are_apart
 from slowwave.quality.outdated.asked_words import says_of
 from slowwave.quality.outdated.change_words import covered
 from slowwave.quality.outdated.cues import announces
-from slowwave.quality.outdated.dates import is_to_come, written_date
-from slowwave.quality.outdated.question import Question, asked_keys, has_most, lacks_named, still_holds
+from slowwave.quality.outdated.dated_passages import DatedPassage, is_from_text, order_in_time
+from slowwave.quality.outdated.question import ANY, Question, asked_keys, has_most, lacks_named, still_holds
 from slowwave.quality.outdated.relation import may_replace, replaces
 from slowwave.quality.outdated.scope_words import SCOPE
 from slowwave.quality.outdated.short_sentences import MAX_CHARACTERS, is_note, read, sentence_of
@@ -34,52 +33,6 @@ from slowwave.quality.titles import is_from_first_words
 
 MAX_VALUES = 12  # of a passage that are compared with those of another (count)
 SENTENCES: Final = 3  # of a passage that are asked (count)
-
-
-@dataclass(frozen=True, slots=True)
-class DatedPassage:
-    """Passage of a memory, with what orders it in time.
-
-    Attributes:
-        sensitivity: Label; values are compared within one label only.
-        created_at: Date of the note, or the moment of its save.
-        updated_at: Moment of its last save.
-        written: Date that its memory begins with, if the passage is a later part.
-        holds_later: Whether the text names a later month, from which its change holds.
-    """
-
-    memory_id: str
-    title: str
-    text: str
-    sensitivity: str
-    created_at: datetime
-    updated_at: datetime
-    written: datetime | None = None
-    holds_later: bool = False
-
-    @property
-    def titled(self) -> str:
-        """Title and text; only the text if the title is its beginning."""
-        return self.text if _is_from_text(self.title, self.text) else f"{self.title} {self.text}"
-
-    @property
-    def said_at(self) -> datetime | None:
-        """Date that the text gives: that of the passage, or else of its memory."""
-        return written_date(self.text) or self.written
-
-    @property
-    def moment(self) -> datetime:
-        """Moment from which its values hold: the date that the text gives, or else the one it came with."""
-        return self.said_at or self.created_at
-
-    def is_ahead(self, now: datetime) -> bool:
-        """Whether the text is of a day to come, so that it replaces nothing yet."""
-        return self.moment > now
-
-    @property
-    def is_to_come(self) -> bool:
-        """Whether its change does not hold yet: it was a later one when the text was written, or is now."""
-        return self.holds_later or is_to_come(self.text, self.moment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +158,7 @@ def _following(
 ) -> dict[str, DatedPassage]:
     """Return the first passage that replaces something, by the older memory; `of` is one of these, or all."""
     following = _replaced_values(question, passages, further, of)
-    short, lower = ([one for one in found if only_tells(one.text)] for found in (passages, further))
+    short, lower = ([one for one in found if is_note(one.text)] for found in (passages, further))
     notes = {passage.memory_id: passage for passage in short}
     following = {
         memory: newer for memory, newer in following.items()
@@ -250,7 +203,7 @@ def _announced_changes(
 def _is_announced(older: DatedPassage, newer: DatedPassage, question: Question) -> bool:
     if older.memory_id == newer.memory_id or older.sensitivity != newer.sensitivity:
         return False
-    if lacks_named(question, older.titled, newer.titled):
+    if _left_to_values(question, older, newer) or lacks_named(question, older.titled, newer.titled):
         return False
     return (
         _one_subject(older, newer)
@@ -280,9 +233,17 @@ def _are_apart(question: Question, passage: DatedPassage, other: DatedPassage) -
     return are_apart(question.asked, older, newer, _title(passage))
 
 
+def _left_to_values(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
+    """Whether only the values of two turns that ask say what changed.
+
+    So it is where a number or a time is asked for, or nothing.
+    """
+    return (question.is_own or question.kinds < ANY) and asks(older.text) and asks(newer.text)
+
+
 def _title(passage: DatedPassage) -> frozenset[str]:
     """Return the keys of a title that its text does not begin with."""
-    if not passage.title or _is_from_text(passage.title, passage.text):
+    if not passage.title or is_from_text(passage.title, passage.text):
         return frozenset()
     return sentence_of(passage.title).keys
 
@@ -358,13 +319,10 @@ def _is_update(older: _Compared, newer: _Compared, question: Question) -> bool:
     return any(hits) and not newer.passage.is_to_come
 
 
-_is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)  # a passage is compared with many others
-
-
 def _one_subject(passage: DatedPassage, other: DatedPassage) -> bool:
     """Whether titles do not tell two memories apart, as those of two offices do."""
     titles = [one.title for one in (passage, other)]
-    if "" in titles or any(_is_from_text(one.title, one.text) for one in (passage, other)):
+    if "" in titles or any(is_from_text(one.title, one.text) for one in (passage, other)):
         return True
     keys = [asked_keys(title) for title in titles]
     return not (keys[0] - keys[1] and keys[1] - keys[0])
@@ -393,8 +351,3 @@ def last_of(memory: str, newest: dict[str, DatedPassage]) -> DatedPassage:
     while passage.memory_id in newest:
         passage = newest[passage.memory_id]
     return passage
-
-
-def order_in_time(passage: DatedPassage) -> tuple[date, datetime, datetime]:
-    """Return what orders a passage in time: its day, its moment, its last save."""
-    return passage.moment.date(), passage.created_at, passage.updated_at

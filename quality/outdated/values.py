@@ -36,6 +36,16 @@ _BOUNDS: Final = {
     **dict.fromkeys(("over", "above", "least", "min", "minimum", "über", "mindestens"), "least"),
     **dict.fromkeys(_AIMS, "aim"),
 }
+_PART: Final = frozenset({"davon", "meiner", "unserer", "dieser"})
+_PART_OF: Final = frozenset(
+    (of, whose)
+    for of, words in (
+        ("of", ("my", "our", "his", "her", "their", "these", "those", "us")),
+        ("von", ("meinen", "unseren", "diesen", "ihnen")),
+        ("de", ("mes", "nos", "ces", "mis", "nuestros")),
+    )
+    for whose in words
+)
 _RATES: Final = frozenset({"per", "a", "an", "each", "every", "pro", "par", "por", "al"})
 _JOINING: Final = frozenset({
     "of", "for", "in", "at", "to", "from", "the", "a", "an", "my", "our", "de", "la", "du", "del", "von",
@@ -96,7 +106,7 @@ class Value:
         first: Key of the capitalised word that the sentence begins with, if it is a content word.
         names: Capitalised words around it.
         rate: Key of the time that a number is counted in, as in "a minute"; empty without one.
-        bound: Kind of limit: most, least, aim, or empty.
+        bound: Kind of limit: most, least, aim, part, or empty.
         owner: speaker, listener or other, by the nearest pronoun before it; empty without one.
         cue: Word that says that it replaces an earlier value: the key of what is new, or "to", "now".
         is_former: Whether a word says that it no longer holds.
@@ -274,14 +284,7 @@ def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettl
             if other.kind == "name" and other is not token and not (token.kind == "name" and other.value)
         ),
         rate=_rate(tokens, at) if noun else "",
-        bound=next(
-            (
-                _BOUNDS[word]
-                for word in [token.low for token in tokens[max(0, at - 4) : at]]
-                if word in _BOUNDS
-            ),
-            "",
-        ),
+        bound=_bound(tokens, at),
         owner=owners[-1] if owners else "",
         cue=_cue(tokens, at, sentence),
         is_former=is_former(tokens, at),
@@ -289,6 +292,13 @@ def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettl
         clause=tuple(token.low for token in _clause(tokens, at)),
         sentence=sentence,
     )
+
+
+def _bound(tokens: Sequence[ValueToken], at: int) -> str:
+    words = [token.low for token in tokens]
+    if words[at + 1 : at + 2] and (words[at + 1] in _PART or tuple(words[at + 1 : at + 3]) in _PART_OF):
+        return "part"
+    return next((_BOUNDS[word] for word in words[max(0, at - 4) : at] if word in _BOUNDS), "")
 
 
 def _rate(tokens: Sequence[ValueToken], at: int) -> str:

@@ -23,7 +23,8 @@ BLOCKED_BELOW = 0.9  # multiplier below which a short memory has no guaranteed p
 ABOVE = 1e-6  # by which a newer value ranks above an earlier one
 CHAIN = 6  # maximum length of a chain of newer values (count)
 LEAST_OF_LIKELY = 0.5  # share of the best fit of a memory that ranks above another, or of that one
-FLOOR_WORDS = 4  # content words of a query from which the floor of the best fit falls (count)
+SHORT_QUERY = 4  # most content words of a query to which the whole floor of the best fit applies (count)
+LONG_QUERY_FLOOR = 0.8  # share of that floor for a longer one
 LEAST_OF_TIME = 0.5  # share of the cut that a memory of the time asked for has to reach
 LOWEST = 0.01  # scores below it are squeezed toward 0; only low confidence without another score gets there
 
@@ -279,13 +280,13 @@ def fits_weakly(scored: ScoredMemories, columns: Columns, policy: RankingPolicy)
 
     The floor belongs to the embedding model, so it counts less where the model knows the query's language by
     half, and not at all where it does not know it. A memory that answers a long query has a smaller share of
-    its words, so the floor falls to half with their number. Half of it is enough where a memory has all words
+    its words, so four fifths of the floor are enough there. Half of it is enough where a memory has all words
     of the query, or is of the time that it asks for. A phrase said whole needs no fit.
     """
     if not policy.fit_floor:
         return np.zeros(len(columns), dtype=np.bool_)
     floor = policy.fit_floor * np.sqrt(columns.vector_say)
-    floor = floor * FLOOR_WORDS / np.clip(columns.query_words, FLOOR_WORDS, 2 * FLOOR_WORDS)
+    floor = floor * np.where(columns.query_words > SHORT_QUERY, LONG_QUERY_FLOOR, 1.0)
     is_enough = _has_all(columns)
     if policy.time_weight:
         is_enough |= columns.time >= 1.0

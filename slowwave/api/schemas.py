@@ -117,9 +117,7 @@ class SaveBody(_Body):
     memory_type: MemoryType = Field("note", description="Kind of memory.")
     tags: Names = Field([], description="Tags to filter by; searches match them, too.")
     follows: Key = Field("", description="Key of the previous note of a conversation or series.")
-    created_at: Moment = Field(
-        None, description="Day or time of an older note (2026-05-03); default: its key's, or now."
-    )
+    created_at: Moment = Field(None, description="Day or time of an older note (2026-05-03); default: now.")
     labels: dict[str, Any] = Field(
         {},
         description="Only for persons: other labels of a note, such as sensitivity or importance_tier.",

@@ -158,7 +158,7 @@ def save(
     follows: Annotated[str, typer.Option(help="Key of the previous note of a series.")] = "",
     created_at: Annotated[
         str,
-        typer.Option("--date", help="Day or time of an older note (2026-05-03); default: its key's, or now."),
+        typer.Option("--date", help="Day or time of an older note (2026-05-03); default: now."),
     ] = "",
     namespace: Namespace = "",
 ) -> Output:

@@ -255,9 +255,13 @@ def embed_days(
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``chunks``: chunks of these memories with the labels that searches filter by.
 
-    The source of a note that has moved is its present path.
+    The source of a note that has moved is its present path. A chunk is as old as its text: of the date that
+    the note states, or else of its last save. An edited note of a vault keeps its date.
     """
-    labels = memories.with_columns(source=pl.coalesce("path", "source")).select("memory_id", *_OF_MEMORY)
+    edited = pl.when(pl.col("origin") != "").then("created_at")
+    labels = memories.with_columns(
+        source=pl.coalesce("path", "source"), created_at=pl.coalesce("dated", edited, "updated_at")
+    ).select("memory_id", *_OF_MEMORY)
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
 
 

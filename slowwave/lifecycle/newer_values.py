@@ -16,8 +16,9 @@ from slowwave.home.visibility import open_rows, open_where
 from slowwave.index.near_passages import NearPassages, near_passages
 from slowwave.index.table_cache import TableCache
 from slowwave.quality.admission.statuses import LIVE, RETIRED, SUPERSEDED
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.dates import written_date
-from slowwave.quality.outdated.updates import DatedPassage, first_newer, may_be_replaced
+from slowwave.quality.outdated.updates import first_newer, may_be_replaced
 from slowwave.store import one_of, quote
 
 if TYPE_CHECKING:

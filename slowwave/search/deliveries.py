@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "sessions"
 MAX_SESSION_CHARACTERS: Final = 200
+MAX_GIVEN: Final = 50
+"""Results that a search may leave out and replace by further ones (count)."""
 MAX_OPEN: Final = 1_000
 """Sessions whose marks a process holds (count)."""
 KEPT_SECONDS: Final = 7 * 86_400.0
@@ -72,11 +74,30 @@ class Deliveries:
         """Whether the session was given this text of this memory."""
         return self._mark(result.memory_id, _one_line(result.text)) in self._marks
 
-    def given(self, query: str, results: Iterable[Result], *, repeat: bool) -> tuple[Result, ...]:
-        """Return the results to leave out: none if the session asks for them, or the same question again."""
+    def depth(self, query: str, limit: int, *, repeat: bool) -> int:
+        """Return how many results to rank so that `limit` are left (count)."""
+        if repeat or not limit or self.asked(query):
+            return limit
+        return limit + min(len(self._marks), MAX_GIVEN)
+
+    def given(self, query: str, results: Iterable[Result], limit: int, *, repeat: bool) -> tuple[Result, ...]:
+        """Return the results to leave out: none if the session asks for them, or the same question again.
+
+        Args:
+            query: Of the search.
+            results: Best first.
+            limit: Results to return; what ranks below the last of these is not left out (count).
+            repeat: Whether the session asks for them.
+        """
+        given: list[Result] = []
         if repeat or self.asked(query):
             return ()
-        return tuple(result for result in results if self.has(result))
+        for place, result in enumerate(results):
+            if place - len(given) == limit:
+                break
+            if self.has(result):
+                given.append(result)
+        return tuple(given)
 
     def add_search(self, query: str, results: Iterable[Result]) -> None:
         """Note a question and its returned results."""
@@ -178,10 +199,14 @@ def without_given(
     results: Sequence[Result],
     ranking: Ranking,
     turns: InterleavedRanking | None,
+    limit: int,
 ) -> tuple[tuple[Result, ...], Ranking, InterleavedRanking | None]:
-    """Return results, ranking and interleaving without the given results; ranks count what is returned."""
+    """Return `limit` results, their ranking and interleaving without the given results.
+
+    Ranks count what is returned.
+    """
     names = {result.memory_id for result in given}
-    kept = [at for at, result in enumerate(results) if result.memory_id not in names]
+    kept = [at for at, result in enumerate(results) if result.memory_id not in names][:limit]
     left = tuple(replace(results[at], rank=place) for place, at in enumerate(kept, start=1))
     ranked = tuple(replace(ranking.results[at], rank=place) for place, at in enumerate(kept, start=1))
     ranking = replace(ranking, results=ranked)

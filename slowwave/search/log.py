@@ -98,32 +98,33 @@ def replay(payload: Mapping[str, Any], policy: RankingPolicy | None = None) -> R
         payload: Payload of a ``search`` entry.
         policy: Another policy to try.
     """
-    candidates, limit = candidates_of(payload), payload["limit"]
+    candidates, left_out = candidates_of(payload), payload.get("left_out") or ()
+    limit = payload["limit"] + (len(left_out) if policy is None else 0)  # others took their place
 
     def ranked(by: RankingPolicy) -> Ranking:
         return rank(candidates, by, as_of=datetime.fromisoformat(payload["as_of"]), limit=limit)
 
     if policy is not None:
         return ranked(policy)
-    return _returned(_drawn(ranked, payload), payload.get("left_out") or ())
+    return _returned(_drawn(ranked, payload, limit), left_out, len(payload["shown"]))
 
 
-def _returned(ranking: Ranking, left_out: Sequence[str]) -> Ranking:
-    """Return the ranking without the results that were left out."""
+def _returned(ranking: Ranking, left_out: Sequence[str], returned: int) -> Ranking:
+    """Return the ranking of the returned results, without those that were left out."""
     if not left_out:
         return ranking
-    kept = [result for result in ranking.results if result.memory_id not in left_out]
+    kept = [result for result in ranking.results if result.memory_id not in left_out][:returned]
     results = tuple(replace(result, rank=place) for place, result in enumerate(kept, start=1))
     return replace(ranking, results=results)
 
 
-def _drawn(ranked: Callable[[RankingPolicy], Ranking], payload: Mapping[str, Any]) -> Ranking:
+def _drawn(ranked: Callable[[RankingPolicy], Ranking], payload: Mapping[str, Any], limit: int) -> Ranking:
     """Return the ranking by the policy of a search, interleaved as it was."""
     logged_ranking, drawn = ranked(RankingPolicy.logged(payload["policy"])), payload.get("interleaving")
     if drawn is None:
         return logged_ranking
     other = RankingPolicy.logged(drawn["policy"])
-    turns = interleave(logged_ranking, ranked(other), other, seed=drawn["seed"], limit=payload["limit"])
+    turns = interleave(logged_ranking, ranked(other), other, seed=drawn["seed"], limit=limit)
     return turns.ranking if turns else logged_ranking
 
 

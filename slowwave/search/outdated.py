@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from slowwave.index.channels import DATED, Channels, Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.dates import holds_from, written_date
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import ANY, Question
@@ -25,7 +26,6 @@ from slowwave.quality.outdated.restated_values import restated_values
 from slowwave.quality.outdated.short_sentences import is_note
 from slowwave.quality.outdated.statements import may_tell_more
 from slowwave.quality.outdated.updates import (
-    DatedPassage,
     Outdated,
     first_newer,
     last_of,

@@ -71,6 +71,7 @@ def search(
     _check(query, limit, project)
     counted = "" if explain or as_of is not None else session
     deliveries = deliveries_of(space, namespace, principal, counted, lasting=log)
+    ranked_limit = limit if deliveries is None else deliveries.depth(query, limit, repeat=repeat)
     doubts = _keep_up(space)
     moment, searcher = _at(space, as_of)
     filters.refuse_unknown(namespace, lambda: space.store.table("chunks"))
@@ -78,7 +79,7 @@ def search(
     with space.store.explaining("chunks"), space.store.one_look():
         candidates, asked = asked_candidates(
             space, searcher, namespace, query, depth(space, limit), filters, moment,
-            limit=limit, past=as_of is not None,
+            limit=ranked_limit, past=as_of is not None,
         )  # fmt: skip
     policy = space.policy.with_weak if include_weak or asked else space.policy
     policy = replace(policy, rerank_weight=0.0) if asked else policy
@@ -90,12 +91,12 @@ def search(
     candidates = read_by_cross_encoder(space, candidates, _reader(policy, other), query, moment)
     candidates = _with_questions(space, namespace, candidates) if explain else candidates
     with span("slowwave.search.rank", candidates=len(candidates.candidates)):
-        ranking = rank(candidates.candidates, policy, as_of=moment, limit=limit)
+        ranking = rank(candidates.candidates, policy, as_of=moment, limit=ranked_limit)
     ranking = as_asked(ranking, candidates) if asked else ranking
     turns = None
     if other is not None:
-        second = rank(candidates.candidates, other, as_of=moment, limit=limit)
-        turns = interleave(ranking, second, other, seed=search_id, limit=limit)
+        second = rank(candidates.candidates, other, as_of=moment, limit=ranked_limit)
+        turns = interleave(ranking, second, other, seed=search_id, limit=ranked_limit)
         ranking = turns.ranking if turns else ranking
     results = present(ranking, candidates, turns.labels if turns else (), query="" if asked else query)
     if explain:
@@ -112,9 +113,9 @@ def search(
         if turns:
             policies = [turns.other if team == "b" else policy for team in turns.teams]
         results = _explained(results, ranking, candidates, policies, terms, recent)
-    given = () if deliveries is None else deliveries.given(query, results, repeat=repeat)
-    if given:
-        results, ranking, turns = without_given(given, results, ranking, turns)
+    given = () if deliveries is None else deliveries.given(query, results, limit, repeat=repeat)
+    if ranked_limit > limit:
+        results, ranking, turns = without_given(given, results, ranking, turns, limit)
     ranked = time.perf_counter()
     warnings = candidates.warnings
     if log and as_of is None and space.settings.journal.log_searches:

@@ -32,7 +32,7 @@ def sections(report: NoteImportReport) -> list[Section]:
         when = f"{report.first_day} to {report.last_day}"
     rows: list[list[object]] = [["found", sum(report.found.values()), _listed(report.found)]]
     rows += [["skipped", count, why] for why, count in most_first(report.skipped)]
-    rows += [["refused before", count, _why(reason)] for reason, count in most_first(report.left_out)]
+    rows += [["no memories", count, _why(reason)] for reason, count in most_first(report.left_out)]
     rows += [["unchanged", count, why] for why, count in most_first(report.kept)]
     if report.already:
         rows.append(["already imported", report.already, "and unchanged since"])

@@ -165,6 +165,13 @@ BOTH_HOLD = [
      "12 people now work in the York office."),
     ('What is my weight?', 'My weight is 82 kg.',
      "My wife's weight is now 64 kg."),
+    # weekdays that tell two times apart
+    ("When does training on Thursday begin?", "Training on Thursday begins at 17:00.",
+     "Training on Friday now begins at 16:00."),
+    ("When does the training begin?", "Training on Thursday begins at 17:00.",
+     "Training on Friday now begins at 16:00."),
+    ("When is the library open?", "The library is open on Monday from 9 to 12.",
+     "The library is now open on Friday from 13 to 15."),
     # events of a diary
     ("How long does cycling to work take?", "Cycled to work in 32 minutes, headwind.",
      "Cycled to work in 27 minutes, new tyres."),

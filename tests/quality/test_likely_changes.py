@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.likely_changes import likely_changes
 from slowwave.quality.outdated.question import Question
-from slowwave.quality.outdated.updates import DatedPassage
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 

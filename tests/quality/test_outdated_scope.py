@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slowwave.quality.outdated.amounts import amounts_of
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.dates import is_to_come
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.scope import has_other_scope
-from slowwave.quality.outdated.updates import DatedPassage, first_newer, outdated_memories
+from slowwave.quality.outdated.updates import first_newer, outdated_memories
 
 JANUARY, JUNE = datetime(2026, 1, 10, tzinfo=UTC), datetime(2026, 6, 10, tzinfo=UTC)
 

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.transitions import names_old_value
-from slowwave.quality.outdated.updates import DatedPassage, outdated_memories
+from slowwave.quality.outdated.updates import outdated_memories
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
 

@@ -9,14 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.dates import written_date
 from slowwave.quality.outdated.question import Question, still_holds
-from slowwave.quality.outdated.updates import (
-    DatedPassage,
-    first_newer,
-    next_value,
-    outdated_memories,
-)
+from slowwave.quality.outdated.updates import first_newer, next_value, outdated_memories
 
 JANUARY, MARCH = datetime(2026, 1, 5, tzinfo=UTC), datetime(2026, 3, 2, tzinfo=UTC)
 

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from slowwave.quality.outdated.dated_passages import DatedPassage
 from slowwave.quality.outdated.question import Question
 from slowwave.quality.outdated.related_changes import asks_what_holds, tells_of_change, words_of_subject
-from slowwave.quality.outdated.updates import DatedPassage
 
 JANUARY = datetime(2026, 1, 5, tzinfo=UTC)
 

@@ -57,6 +57,15 @@ def test_a_change_keeps_when_the_note_was_created(act, space):
     assert set(space.store.read("chunks")["created_at"]) == {said}
 
 
+@pytest.mark.parametrize(("origin", "searched"), [("", NOON + DAY), ("vault", NOON)])
+def test_a_search_takes_a_text_for_as_old_as_its_save_and_an_edited_one_for_as_old_as_before(
+    act, space, origin, searched
+):
+    take_in(space, act("a.md", SHORT, origin=origin), act("a.md", LONG, at=NOON + DAY, origin=origin))
+    assert space.store.read("memories")["created_at"].to_list() == [NOON]
+    assert set(space.store.read("chunks")["created_at"]) == {searched}
+
+
 def test_an_older_act_changes_nothing(act, space):
     take_in(space, act("a.md", LONG, at=NOON + HOUR))
     before = whole(space.store)

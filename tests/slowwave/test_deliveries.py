@@ -48,6 +48,22 @@ def test_a_second_question_of_a_session_leaves_out_what_the_first_was_given(pier
     assert pier.search(OTHER).left_out == ()
 
 
+def test_the_next_best_results_take_the_place_of_those_that_are_left_out(pier):
+    pier.save(
+        "The ferry to the sandbank sails at noon on summer days only.", key="bank", title="Sandbank ferry"
+    )
+    asked = "when does the ferry sail?"
+    (first,) = pier.search(asked, session="a", limit=1)
+    (second,) = pier.search(OTHER, session="a", limit=1)
+    third = pier.search(QUESTION, session="a", limit=1)
+    assert {first.source, second.source} | sources(third) == {"ferry", "boat", "bank"}
+    assert len(third.left_out) <= 2
+    payload = pier.journal.get(third.search_id).payload
+    assert [result.memory_id for result in replay(payload).results] == [one.memory_id for one in third]
+    # What would not have been returned anyway is not called left out.
+    assert pier.search("where does the ferry go?", session="a", limit=0).left_out == ()
+
+
 def test_an_id_with_a_line_break_at_its_end_is_the_same_session(pier):
     pier.search(QUESTION, session="a")
     assert sources(pier.search(OTHER, session="a\n")) == set()

@@ -157,3 +157,16 @@ def test_notes_that_are_not_newer_and_those_of_other_labels_hide_no_change(hall)
     hall.save(near.replace("41", "43"), created_at=datetime(2999, 4, 1, tzinfo=UTC))  # to come
     found = [one.text for one in hall.search("what do we pay for the hall?")]
     assert found[:2] == [LETTER, HALL]
+
+
+def test_a_text_that_is_saved_again_counts_from_that_save(open_memory):
+    memory = open_memory()
+    first = memory.save("My landlord's phone number is 0171 111.", key="landlord")
+    between = memory.save("The landlord's phone number is 0171 222 now.")
+    memory.save("My landlord's phone number is 0171 333 now.", key="landlord")
+    newest, older = memory.search("What is my landlord's phone number?")
+    assert (newest.memory_id, newest.outdated_by) == (first.memory_id, "")
+    assert (older.memory_id, older.outdated_by) == (between.memory_id, first.memory_id)
+    kept = memory.get(first.memory_id)
+    assert kept.created_at < older.created_at < newest.created_at == kept.updated_at
+    assert memory.search("What is my landlord's phone number?", as_of=None)[0].created_at == newest.created_at

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from slowwave.memory import Memory
-from slowwave.quality.outdated.updates import DatedPassage, first_newer
+from slowwave.quality.outdated.dated_passages import DatedPassage
+from slowwave.quality.outdated.updates import first_newer
 from slowwave.search.subject_line import LineEntry, subject_line
 
 MARCH, APRIL, MAY = (datetime(2026, month, 2, tzinfo=UTC) for month in (3, 4, 5))
