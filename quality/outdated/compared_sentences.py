@@ -7,7 +7,7 @@ from collections.abc import Set
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from slowwave.quality.divergence.lexicon_numbers import UNITS, WEEKDAY_KEYS
+from slowwave.quality.divergence.lexicon_numbers import MONTHS, UNITS, WEEKDAY_KEYS
 from slowwave.quality.outdated.change_words import (
     CHANGING,
     FUNCTION,
@@ -33,8 +33,8 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
-_DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;]*)\d", re.IGNORECASE)
-_OF_DAY: Final = TABLES["now"] | {
+_DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;,]*)\d", re.IGNORECASE)
+_OF_DAY: Final = TABLES["now"] | MONTHS.keys() | {
     "morning", "afternoon", "evening", "night", "morgen", "vormittag", "nachmittag", "abend", "matin", "soir",
     "mañana", "tarde", "noche",
 }  # fmt: skip

@@ -24,6 +24,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)?")
 _OTHERS: Final = frozenset({"he", "she", "his", "her", "er", "sein", "seine", "il", "elle", "él", "ella"})
 _I_AM: Final = frozenset({("i", "am"), ("ich", "bin"), ("je", "suis"), ("yo", "soy")})
 _ENDED = 4  # most letters of a word in -ed that is no participle: "need" (count)
+_JOINING: Final = frozenset({"and", "but", "so", "because", "und", "aber", "weil", "et", "y"})
 _PAST: Final = frozenset({"had", "used", "hatte", "hatten", "avais", "avait", "tenía"})
 
 
@@ -129,9 +130,11 @@ def _holds(value: Value, known: AbstractSet[str]) -> bool:
     if value.is_unsettled or not _PAST.isdisjoint(value.clause):
         return False
     words = value.clause
-    is_first = bool(words) and word_key(words[0]) == value.first
+    is_first = value.first != "" and value.first == word_key("".join(words[:1]))
     if is_first and not value.cue and value.first not in known:  # Tom has 14
         return False
+    joined = max((place + 1 for place, word in enumerate(words) if word in _JOINING), default=0)
+    words = words[joined:]
     at = next((place for place, word in enumerate(words) if word in TABLES["my"]), len(words))
     owned = asked_keys(" ".join(words[at + 1 : at + 2]))
     return at > 1 or not owned or bool(covered(owned, known))

@@ -25,7 +25,9 @@ _GROUP_OF: dict[str, int] = {}
 for _at, _nouns in enumerate(_GROUPS):
     for _noun in _nouns:
         _GROUP_OF.setdefault(_noun, _at)
-COUNTED: Final = frozenset(_GROUP_OF[word] for word in ("ticket", "pr"))
+COUNTED: Final = frozenset(
+    _GROUP_OF[word] for word in ("ticket", "pr", "room", "locker", "platform", "flat", "gate")
+)
 """Groups of nouns with short numbers."""
 ROOMS: Final = _GROUP_OF["room"]
 """Group of a noun with a number of floor and room (3.07)."""
