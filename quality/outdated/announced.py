@@ -28,6 +28,7 @@ from slowwave.quality.outdated.exchanged import answers, exchange_of
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.short_sentences import LONGEST, ShortSentence, ShortText
 from slowwave.quality.outdated.transitions import names_old_value
+from slowwave.quality.outdated.values import values_of
 
 _SHORT = 25  # content words of a text whose other sentences count as context
 _PARTICIPLE = re.compile(r"\w{2,}ed|ge\w{2,}(?:t|en)")
@@ -213,7 +214,9 @@ def _own_qualifiers(
 
 def may_replace(sentence: ShortSentence) -> bool:
     """Whether a sentence states something that may replace what another one states."""
-    return sentence.size <= LONGEST and not (sentence.is_question or sentence.is_unsure or sentence.is_more)
+    if sentence.size > LONGEST or sentence.is_question or sentence.is_unsure or sentence.is_more:
+        return False
+    return all(value.bound != "part" for value in values_of(sentence.text))  # "two of our hens"
 
 
 def may_be_replaced(sentence: ShortSentence) -> bool:
