@@ -93,6 +93,9 @@ pythons: $(VENV)/.dev ## Build the wheel and use it under Python 3.11, 3.12 and 
 clean: ## Remove the environment, the demo and every cache
 	rm -rf site $(VENV) $(DEMO) $(DEMO)-month .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 
+# A module is compiled when it is first imported: few of all these are.
+PINNED := $(BIN)/pip install --disable-pip-version-check --quiet --no-compile --no-deps --require-hashes
+
 # An environment is made once, and again when its lock or the project's metadata changes.
 $(VENV)/.python:
 	@echo "Making $(VENV) (once) ..."
@@ -102,7 +105,7 @@ $(VENV)/.python:
 
 $(VENV)/.runtime: $(VENV)/.python requirements/runtime.lock pyproject.toml
 	@echo "Installing pinned packages (once, one to three minutes) ..."
-	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/runtime.lock
+	@$(PINNED) -r requirements/runtime.lock
 	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
 	@printf '[cli.telemetry]\nenabled = false\n' > $(VENV)/dg.toml
 	@grep -q DG_CLI_CONFIG $(BIN)/activate || echo 'export DG_CLI_CONFIG="$(DG_CLI_CONFIG)"' >> $(BIN)/activate
@@ -111,5 +114,5 @@ $(VENV)/.runtime: $(VENV)/.python requirements/runtime.lock pyproject.toml
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.lock
 	@echo "Installing pinned development packages (once) ..."
-	@$(BIN)/pip install --disable-pip-version-check --quiet --no-deps --require-hashes -r requirements/dev.lock
+	@$(PINNED) -r requirements/dev.lock
 	@touch $@
