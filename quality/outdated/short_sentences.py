@@ -30,7 +30,7 @@ _NEAR = 3  # tokens between a number and the time that it is counted in
 _AFTER = 5  # tokens after a word of former things that may name one
 _BEFORE = 4  # tokens before one
 _SPEAKER = re.compile(
-    r"""\A\s*(?:\[[^\]\n]{4,40}\]\s*)?
+    r"""\A\s*(?:\[[^\]\n]{4,40}\]\s*)?(?:(?:user|human|assistant):\s)?
     (?:(?P<who>[A-Z][\w.'-]*(?:\ [A-Z][\w.'-]*){0,2}):\s(?=\W*[^\W\d_][\w'’]*[ ,]))?""",
     re.VERBOSE,
 )
