@@ -16,6 +16,8 @@ counts the marked ones of the first ten results, over all questions; those of ot
   were looked at; the others are ``held out``. For a pair that is apart, the older note is the answer.
 - ``turns``: the same of ``updates_turns.txt``, turns of users who ask for something and tell a value beside
   it, a namespace for each author. The first 180 were looked at.
+- ``mixed``: the same of ``updates_mixed.txt``: a note and a turn that asks, in each order, or two of a kind.
+  The first 70 were looked at.
 - ``alone``: the pairs of ``updates_pairs.txt``, each alone, without a search: most are of two things in the
   same words. ``asked`` counts marks after the question, ``any`` those after any question, and ``ordered``
   newer notes that rank first without a mark.
@@ -70,7 +72,7 @@ from slowwave.search.stored_pairs import ComparedPassage, contradictions, indexe
 
 DEPTH = 50
 PAIR = 2  # texts of a case without titles
-SEEN = {"titled": 100, "turns": 180}  # first cases that were looked at (count)
+SEEN = {"titled": 100, "turns": 180, "mixed": 70}  # first cases that were looked at (count)
 OF_AN_AUTHOR = {"turns": 90}  # cases of a namespace, where authors wrote about the same (count)
 SHOWN = 10
 START = datetime(2025, 1, 1, tzinfo=UTC)
@@ -80,6 +82,7 @@ CASES = {
     "held out": Path(__file__).with_name("updates_held_out.txt"),
     "titled": Path(__file__).with_name("updates_titled.txt"),
     "turns": Path(__file__).with_name("updates_turns.txt"),
+    "mixed": Path(__file__).with_name("updates_mixed.txt"),
 }
 ALONE = Path(__file__).with_name("updates_pairs.txt")
 VALUES = (

@@ -33,7 +33,7 @@ _AT_A_TIME = re.compile(
     r"|à|jusqu'à|dès|vers|avant|après|las|hasta|desde|às|até|alle) \d",
     re.IGNORECASE,
 )
-_DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;,]*)\d", re.IGNORECASE)
+_DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;,]{{0,60}})\d", re.IGNORECASE)
 _OF_DAY: Final = TABLES["now"] | MONTHS.keys() | {
     "morning", "afternoon", "evening", "night", "morgen", "vormittag", "nachmittag", "abend", "matin", "soir",
     "mañana", "tarde", "noche",

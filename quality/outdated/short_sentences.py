@@ -45,7 +45,7 @@ _REASON = re.compile(rf"\s*(?:{_REASONS})\b", re.IGNORECASE)
 _SPLIT = re.compile(
     rf"""(?=[\s,])(?:(?<=[.!?])(?:(?<!\d\.)|(?=\s+{_STARTS}))(?<!\b[DM][rs]\.)(?<!\bSt\.)(?<!\b(?:Dra|Mrs)\.)(?<!\bProf\.)\s+
     | \n+ | ,\s+(?=(?:(?:and|but|so)\s+)?(?:can|could|how|what|any|should|would|is\ that|do\ you|help)\b)
-    | ,\s+(?=(?:(?:and|und|et)\s+)?(?:{_ASKING})\b[^.!?\n]*\?)
+    | ,\s+(?=(?:(?:and|und|et)\s+)?(?:{_ASKING})\b[^.!?\n]{{0,200}}\?)
     | ,\s+(?=(?:and|but|so)\s+(?:i|my|we|our)\b) | ,?\s+(?=(?:{_REASONS})\b))""",
     re.IGNORECASE | re.VERBOSE,
 )
