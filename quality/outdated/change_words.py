@@ -89,8 +89,10 @@ _UNCHANGED = re.compile(
 )
 _AFTER_ALL = re.compile(r" (?:after all|anymore|any more|any longer|nicht mehr) ")
 _PERIODS = "|".join([*MONTH_KEYS, *TABLES["periods"]])
+_LASTING = "minute|hour|day|week|month|year"
 _PASSING = re.compile(
-    rf"""[ ](?:(?:only|just)(?:\ for)?|cancell?ed(?:\ for)?)\ (?:today|tonight|tomorrow|this)[ ]
+    rf"""[ ]took\ (?:\d+|two|three|four|five|six|seven|eight|nine|ten)\ (?!(?:{_LASTING})s?\b)
+    |[ ](?:(?:only|just)(?:\ for)?|cancell?ed(?:\ for)?)\ (?:today|tonight|tomorrow|this)[ ]
     |(?:\A|\ (?:will|wird|werden|starting|from|ab|\S+(?:era|ira|rá|rà))(?=\ ).*)
      (?:\ (?:next|nächste[nrs]?|kommende[nrs]?|próxim[ao])\ (?:{_PERIODS})[ ]
      |\ (?:\S+')?(?:{_PERIODS})\ (?:prochaine?|que\ viene)\ )""",

@@ -34,6 +34,16 @@ _AT_A_TIME = re.compile(
     re.IGNORECASE,
 )
 _DAY_AND_TIME = re.compile(rf"\b(?:{'|'.join(WEEKDAY_KEYS)})\b([^\d.!?;,]{{0,60}})\d", re.IGNORECASE)
+_IS_ON_DAY = re.compile(
+    rf"\b(?:is|are|ist|sind|est) (?:now |jetzt )?(?:on |am |le )?(?:{'|'.join(WEEKDAY_KEYS)})\b",
+    re.IGNORECASE,
+)
+_HOURS = re.compile(r"\d ?(?:to|until|bis|à|-|–) ?\d", re.IGNORECASE)
+_OPEN = re.compile(
+    r"\b(?:(?:is|are|ist|sind|hat) (?:now |jetzt )?(?:open|closed|geöffnet|offen|auf|geschlossen)"
+    r"|opens?|closes?|öffnet|schließt)\b(?! (?:house|day|evening))",
+    re.IGNORECASE,
+)
 _OF_DAY: Final = TABLES["now"] | MONTHS.keys() | {
     "morning", "afternoon", "evening", "night", "morgen", "vormittag", "nachmittag", "abend", "matin", "soir",
     "mañana", "tarde", "noche",
@@ -60,13 +70,16 @@ NO_SUBJECT: Final = GENERIC | CHANGING
 def is_of_other_day(question: AskedWords, old: ShortSentence, new: ShortSentence) -> bool:
     """Whether each sentence is about a weekday of its own, as opening hours are.
 
-    Such a day is asked for, or stands before a verb: *training on Friday begins at 16:00*.
+    Such a day is asked for, or stands before a verb: *training on Friday begins at 16:00*. A newer sentence
+    may say that the day itself is another one: *the exam is on Friday now*.
     """
-    if not (old.days and new.days) or old.days & new.days:
+    if not (old.days and new.days) or old.days & new.days or (new.cues and _IS_ON_DAY.search(new.text)):
         return False
     if question.values & old.days:
         return True
-    return all("open" in one.states or _has_time_of_day(one.text) for one in (old, new))
+    if not new.cues and all(_HOURS.search(one.text) for one in (old, new)):
+        return True
+    return all(_OPEN.search(one.text) or _has_time_of_day(one.text) for one in (old, new))
 
 
 def _has_time_of_day(text: str) -> bool:

@@ -141,6 +141,11 @@ def _one_attribute(old: Value, new: Value, question: Question) -> bool:
     return {old.of} - {""} <= new.head and {new.of} - {""} <= old.head
 
 
+def has_unit(value: Value) -> bool:
+    """Whether a number has a unit, as hours or euros."""
+    return bool(value.noun & _UNITS)
+
+
 def has_other_unit(old: Value, new: Value) -> bool:
     """Whether two numbers with nouns have other units: years, and a count."""
     return bool(old.noun and new.noun) and old.noun & _UNITS != new.noun & _UNITS

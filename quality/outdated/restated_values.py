@@ -13,7 +13,7 @@ from slowwave.quality.divergence.lexicon import PAST, word_key
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.dated_passages import DatedPassage, order_in_time
 from slowwave.quality.outdated.question import TIMES, Question, asked_keys, lacks_named
-from slowwave.quality.outdated.relation import has_other_unit
+from slowwave.quality.outdated.relation import has_other_unit, has_unit
 from slowwave.quality.outdated.scope import has_other_scope
 from slowwave.quality.outdated.statements import asks, statements_of
 from slowwave.quality.outdated.values import Value
@@ -22,6 +22,7 @@ SHARE: Final = 0.6
 """Least share of the asked words of an older turn that a newer one has."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)?")
 _OTHERS: Final = frozenset({"he", "she", "his", "her", "er", "sein", "seine", "il", "elle", "él", "ella"})
+_FOR: Final = frozenset({("for",), ("für",), ("pour",), ("para",)})
 _I_AM: Final = frozenset({("i", "am"), ("ich", "bin"), ("je", "suis"), ("yo", "soy")})
 _ENDED = 4  # most letters of a word in -ed that is no participle: "need" (count)
 _JOINING: Final = frozenset({"and", "but", "so", "because", "und", "aber", "weil", "et", "y"})
@@ -106,18 +107,35 @@ def _are_alike(old: Value, new: Value, question: Question) -> bool:
     """
     if old.bound != new.bound or len({old.rate, new.rate} - {""}) > 1 or has_other_unit(old, new):
         return False
-    if question.counted and new.noun and new.noun.isdisjoint(question.counted):
+    if _counts_others(old, new, question):
         return False
-    return bool(new.cue) or not any(is_so(new) and not is_so(old) for is_so in (_is_others, _is_deed, _is_me))
+    if _is_others(new, question) and not _is_others(old, question) and not new.cue:
+        return False
+    return bool(new.cue) or not any(is_so(new) and not is_so(old) for is_so in (_is_deed, _is_me))
 
 
-def _is_others(value: Value) -> bool:
-    return not _OTHERS.isdisjoint(value.clause)
+def _counts_others(old: Value, new: Value, question: Question) -> bool:
+    """Whether a newer number counts something else: *is 9*, *has 3 bikes*."""
+    if not new.noun:
+        return False
+    if question.counted:
+        return new.noun.isdisjoint(question.counted)
+    known = question.keys | asked_keys(" ".join(old.clause))
+    return not old.noun and not has_unit(new) and new.noun.isdisjoint(known)
+
+
+def _is_others(value: Value, question: Question) -> bool:
+    """Whether *he* or *she* is the subject, and nobody who is asked for (*my son*)."""
+    owned = asked_keys(" ".join(after for word, after in pairwise(value.clause) if word in TABLES["my"]))
+    is_asked = bool(question.names) or bool(owned & question.keys)
+    return not _OTHERS.isdisjoint(value.clause) and not is_asked
 
 
 def _is_deed(value: Value) -> bool:
-    return value.kind in TIMES and any(
-        word in PAST or (word.endswith("ed") and len(word) > _ENDED) for word in value.clause
+    return (
+        value.kind in TIMES
+        and value.clause[-1:] not in _FOR
+        and any(word in PAST or (word.endswith("ed") and len(word) > _ENDED) for word in value.clause)
     )
 
 

@@ -40,7 +40,7 @@ _PART: Final = frozenset({"davon", "meiner", "unserer", "dieser"})
 _PART_OF: Final = frozenset(
     (of, whose)
     for of, words in (
-        ("of", ("my", "our", "his", "her", "their", "these", "those", "us")),
+        ("of", ("my", "our", "his", "her", "their", "these", "those")),
         ("von", ("meinen", "unseren", "diesen", "ihnen")),
         ("de", ("mes", "nos", "ces", "mis", "nuestros")),
     )

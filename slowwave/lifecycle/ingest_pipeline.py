@@ -255,12 +255,10 @@ def embed_days(
 def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
     """Return rows of ``chunks``: chunks of these memories with the labels that searches filter by.
 
-    The source of a note that has moved is its present path. A chunk is as old as its text: of the date that
-    the note states, or else of its last save. An edited note of a vault keeps its date.
+    The source of a note that has moved is its present path. A chunk is as old as its text.
     """
-    edited = pl.when(pl.col("origin") != "").then("created_at")
     labels = memories.with_columns(
-        source=pl.coalesce("path", "source"), created_at=pl.coalesce("dated", edited, "updated_at")
+        source=pl.coalesce("path", "source"), created_at=pl.coalesce("said_at", "created_at")
     ).select("memory_id", *_OF_MEMORY)
     return chunks.join(labels, on="memory_id", how="inner", maintain_order="left")
 
@@ -268,4 +266,5 @@ def labelled(chunks: pl.DataFrame, memories: pl.DataFrame) -> pl.DataFrame:
 def chunk_labels(memory: Mapping[str, Any]) -> dict[str, Any]:
     """Return the columns that `labelled` gives the chunks of one memory (row of ``memories``)."""
     placed = {**memory, "source": memory["source"] if memory["path"] is None else memory["path"]}
+    placed["created_at"] = memory.get("said_at") or memory["created_at"]
     return {name: placed[name] for name in _OF_MEMORY}

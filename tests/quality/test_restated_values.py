@@ -40,6 +40,21 @@ RESTATED = [
         "I was handed the mini-series with a budget of $48,000, what do producers usually forget?",
         "They approved a budget of $53,500 for the mini-series, can you draft a report for us?",
     ),
+    (
+        "When is my wedding?",
+        "My wedding is on 8 August, when should I send invitations?",
+        "My wedding is scheduled for 22 August, what flowers are in season?",
+    ),
+    (
+        "How tall is Mia?",
+        "My daughter Mia measures 118 cm, which bike size fits?",
+        "She is 124 cm, my daughter Mia, which bike fits?",
+    ),
+    (
+        "How many words can my son say?",
+        "My son can say 20 words, is that normal?",
+        "My son knows a lot: he can say 50 words, is that good?",
+    ),
 ]
 APART = [
     (  # another one of its kind
@@ -140,6 +155,11 @@ APART = [
         "How much do I pay for the gym?",
         "I pay 30 euros a month for the gym, is that a lot?",
         "I pay 400 euros a year for the gym, is that a lot?",
+    ),
+    (  # things, not years
+        "How old is my son?",
+        "My son is 9, what bike size does he need?",
+        "My son has 3 bikes already, should I sell one?",
     ),
     (  # what somebody else has
         "How many points is my record in the dice game?",
@@ -283,6 +303,10 @@ def test_the_turns_of_the_benchmark_keep_their_figures():
          "Training moved from Thursday to Friday at 16:00."),
         ("When does training on Thursday begin?", "Training on Thursday begins at 17:00.",
          "Training on Thursday now begins at 16:00."),
+        ("When is the open house?", "The open house is on Friday at 17:00.",
+         "The open house is on Saturday at 11:00."),
+        ("When is the exam?", "The exam on Monday starts at 9:00.",
+         "The exam is now on Wednesday and starts at 9:00."),
         ("Who is the caretaker?", "Caretaker for both houses is Mr. Bielefeld.",
          "Caretaker for both houses is Ines Rauch since June."),
     ],
@@ -290,6 +314,24 @@ def test_the_turns_of_the_benchmark_keep_their_figures():
 def test_a_weekday_or_a_house_that_is_the_value_or_the_same_keeps_nothing_apart(question, older, newer):
     notes = passage("old", older, JANUARY), passage("new", newer, MARCH)
     assert outdated_memories(Question.of(question), notes)["old"].newest == "new"
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("When does the clinic open?", "The clinic opens Monday at 8.", "The clinic opens Saturday at 10."),
+        ("When do I work?", "I work Monday 9 to 17.", "I work Friday 9 to 13."),
+        ("How many vacation days do I have?", "I have 28 vacation days a year, how do I spread them?",
+         "I took 5 vacation days in March."),
+        ("How many children does Lena have?", "Lena has three children.",
+         "Lena took two children to the zoo, what else is there to do in Leipzig?"),
+        ("How many chickens do we keep?", "We keep nine chickens.",
+         "Two of our chickens have stopped laying, what could be the reason?"),
+    ],
+)  # fmt: skip
+def test_opening_hours_deeds_and_parts_replace_nothing(question, older, newer):
+    asked, notes = Question.of(question), [passage("old", older, JANUARY), passage("new", newer, MARCH)]
+    assert outdated_memories(asked, notes) == likely_changes(asked, notes) == {}
 
 
 @pytest.mark.parametrize("question", ["When does the training begin?", "What time is training on Thursdays?"])

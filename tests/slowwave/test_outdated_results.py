@@ -170,3 +170,13 @@ def test_a_text_that_is_saved_again_counts_from_that_save(open_memory):
     kept = memory.get(first.memory_id)
     assert kept.created_at < older.created_at < newest.created_at == kept.updated_at
     assert memory.search("What is my landlord's phone number?", as_of=None)[0].created_at == newest.created_at
+
+
+def test_a_text_that_is_saved_again_as_it_was_is_as_old_as_before(open_memory):
+    memory = open_memory()
+    memory.save("Lena works at the library.", key="lena")
+    memory.save("Lena works at the archive now.", key="archive")
+    for tags in ([], ["work"]):
+        memory.save("Lena works at the library.", key="lena", tags=tags)
+        archive, library = memory.search("Where does Lena work?")
+        assert (archive.source, library.outdated_by) == ("archive", archive.memory_id)

@@ -109,7 +109,8 @@ class ContextLoader:
         if around.is_empty():
             news = acts.with_columns(
                 known_revision=pl.lit(None, pl.String), known_status=pl.lit(None, pl.String),
-                known_created=pl.lit(None, TIME), is_news=pl.lit(value=True),
+                known_created=pl.lit(None, TIME), known_said_at=pl.lit(None, TIME),
+                known_hash=pl.lit(None, pl.String), is_news=pl.lit(value=True),
             )  # fmt: skip
         else:
             news = self._beside(acts, around)
@@ -126,6 +127,8 @@ class ContextLoader:
             known_status="status",
             # A memory forgotten before its text was seen has no creation time.
             known_created=pl.when(pl.col("content_hash").is_not_null()).then("created_at"),
+            known_said_at="said_at",
+            known_hash="content_hash",
         )
         joined = acts.join(existing, on="memory_id", how="left", maintain_order="left")
         newer = pl.col("known_revision").is_null() | (pl.col("known_revision") < pl.col("revision"))

@@ -106,7 +106,8 @@ def _news(note: Row, scored: Row) -> pl.DataFrame:
     return staging.staged_frame(note).with_columns(
         pl.Series("score", [scored["score"]], pl.Float64), pl.Series("parts", [scored["parts"]], pl.String),
         known_revision=pl.lit(None, pl.String), known_status=pl.lit(None, pl.String),
-        known_created=pl.lit(None, TIME), is_news=pl.lit(value=True),
+        known_created=pl.lit(None, TIME), known_said_at=pl.lit(None, TIME),
+        known_hash=pl.lit(None, pl.String), is_news=pl.lit(value=True),
     )  # fmt: skip
 
 

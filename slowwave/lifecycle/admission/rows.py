@@ -26,7 +26,7 @@ ORDER = {"forget": 0, "save": 1, "undo": 2, "accept": 2}
 RECORD = (
     "memory_id", "namespace", "revision", "status", "title", "source", "origin", "content", "content_hash",
     "sensitivity", *LABELS, "own_labels", "context", "replaced_by", "absorbed", "original", "vector",
-    "created_at", "dated", "released",
+    "created_at", "dated", "said_at", "released",
 )  # fmt: skip
 
 

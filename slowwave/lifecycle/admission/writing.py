@@ -147,6 +147,11 @@ def _rows(around: ContextLoader, saves: pl.DataFrame, entered: pl.DataFrame) -> 
             .then("created_at")
             .otherwise(pl.coalesce("known_created", "created_at")),
             dated=pl.when("dated").then("created_at"),
+            said_at=pl.when(pl.col("dated") | pl.col("known_created").is_null() | (pl.col("origin") != ""))
+            .then(None)
+            .when(pl.col("content_hash") == pl.col("known_hash"))
+            .then("known_said_at")
+            .otherwise(pl.coalesce("saved_at", "occurred_at")),
             updated_at=pl.coalesce("saved_at", "occurred_at"),
         )
     )

@@ -65,14 +65,14 @@ class _Text:
         updated_at: Moment of the last event that changed or hid it; of a text that was brought back, of its
             save.
         event_at: Moment of the last event.
-        dated: Date that its text carries, if any.
+        said_at: Moment of the save of its text, if that is not `created_at`.
     """
 
     at: int
     created_at: datetime
     updated_at: datetime
     event_at: datetime
-    dated: datetime | None
+    said_at: datetime | None
 
 
 @dataclass(slots=True)
@@ -186,8 +186,11 @@ class _Past:
         note, dated, saved_at = self._notes[act.at]
         self._machine.save(note)
         created = act.occurred_at if before is None else before.created_at
-        said_at = saved_at or act.occurred_at
-        self._texts[name] = _Text(act.at, dated or created, said_at, act.occurred_at, dated)
+        updated, said_at = saved_at or act.occurred_at, None
+        if before is not None and dated is None and not note.vault:
+            is_same = note.content_hash == self._notes[before.at][0].content_hash
+            said_at = before.said_at if is_same else updated
+        self._texts[name] = _Text(act.at, dated or created, updated, act.occurred_at, said_at)
         self._came.append(act.occurred_at)
         if (decided := self.log.about(act)) is not None:
             self._apply_decision(decided)
@@ -281,13 +284,16 @@ class _Past:
         changes = [self._memories.change(record) for record in self._memories.records.values()]
         states = state_rows(changes).drop("absorbed", "frequency", "original")
         texts = pl.DataFrame(
-            [(name, one.at, one.created_at, one.updated_at, one.dated) for name, one in self._texts.items()],
+            [
+                (name, one.at, one.created_at, one.updated_at, one.said_at)
+                for name, one in self._texts.items()
+            ],
             schema={
                 "memory_id": pl.String,
                 "at": pl.UInt32,
                 "created_at": _MOMENT,
                 "updated_at": _MOMENT,
-                "dated": _MOMENT,
+                "said_at": _MOMENT,
             },
             orient="row",
         )

@@ -63,10 +63,11 @@ def tables(dimension: int) -> list[TableSpec]:
             "One row per memory. status: live, merged, superseded or retired; only an erasure deletes a row. "
             "original: its own text if its content has lines of absorbed memories; own_labels: its own "
             "labels (JSON) if the columns are united with theirs; dated: the date that its text carries, if "
-            "any; released: a person released it.",
+            "any; said_at: the save of its text, if not created_at; released: a person released it.",
             in_events=(*NOTE_FIELDS, "principal", "original"),
             namespace=TEXT, revision=TEXT, status=TEXT, **NOTE, principal=TEXT, chunk_count=COUNT,
-            frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, released=FLAG,
+            frequency=COUNT, created_at=TIME, updated_at=TIME, retired_at=TIME, dated=TIME, said_at=TIME,
+            released=FLAG,
             replaced_by=TEXT, absorbed=LIST, original=TEXT, own_labels=TEXT, vector=vectors(dimension),
         ),
         table(
