@@ -274,8 +274,12 @@ def _print_end(response: SearchResponse, short: str) -> None:
 
         already = counted(len(response.left_out), "result", "results")
         say(f"{already} already given in this session, left out; --repeat shows them:")
-        for result in response.left_out:
+        from slowwave.views.mcp_text import MAX_NAMED
+
+        for result in response.left_out[:MAX_NAMED]:
             say(f"  {result.memory_id[:SHORT]} {' '.join(result.title.split())[:60]}", "dim")
+        if len(response.left_out) > MAX_NAMED:
+            say(f"  and {len(response.left_out) - MAX_NAMED} more", "dim")
     for warning in response.warnings:
         warn(warning)
     took = response.timings

@@ -57,6 +57,8 @@ This is your long-term memory. It improves with use, if you report which results
 """
 
 _TITLE = 60  # characters of the title of a result that is left out
+MAX_NAMED = 10
+"""Results that were left out and are named, each time (count)."""
 _AGAIN = " It was recorded before; it counts once."
 _NO_RESULTS = {
     "filtered": "No memory matches these filters. Search without them.",
@@ -118,8 +120,10 @@ def _left_out(given: Sequence[LeftOutMemory]) -> Iterable[str]:
         verb = "is" if len(given) == 1 else "are"
         yield ""
         yield f"{already} already given in this session {verb} left out; to get them: repeat=true."
-    for result in given:
+    for result in given[:MAX_NAMED]:
         yield f"> {result.memory_id} {one_line(result.title[:_TITLE])}"
+    if len(given) > MAX_NAMED:
+        yield f"and {len(given) - MAX_NAMED} more"
 
 
 def next_step(
