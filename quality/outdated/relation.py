@@ -96,7 +96,7 @@ def _agree(old: Value, new: Value) -> bool:
 
 def _is_told_anew(value: Value) -> bool:
     """Whether a value is said to be another one now: *it's 55 now*, but not *I have 55 now*."""
-    return bool(value.cue) and value.clause[-1:] != () and value.clause[-1] in _IS
+    return bool(value.cue) and not _IS.isdisjoint(value.clause[-1:])
 
 
 def _weight(keys: Set[str]) -> float:

@@ -295,6 +295,7 @@ def _value(tokens: Sequence[ValueToken], at: int, sentence: Sentence, *, unsettl
 
 
 def _bound(tokens: Sequence[ValueToken], at: int) -> str:
+    """Return the kind of limit of a value: *at most 5*, *need 5*, *5 of our hens*; empty without one."""
     words = [token.low for token in tokens]
     if words[at + 1 : at + 2] and (words[at + 1] in _PART or tuple(words[at + 1 : at + 3]) in _PART_OF):
         return "part"

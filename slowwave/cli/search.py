@@ -271,11 +271,10 @@ def _print_end(response: SearchResponse, short: str) -> None:
         say(response.nothing.message)
     if response.left_out:
         from slowwave.common.pluralize import counted
+        from slowwave.views.mcp_text import MAX_NAMED
 
         already = counted(len(response.left_out), "result", "results")
         say(f"{already} already given in this session, left out; --repeat shows them:")
-        from slowwave.views.mcp_text import MAX_NAMED
-
         for result in response.left_out[:MAX_NAMED]:
             say(f"  {result.memory_id[:SHORT]} {' '.join(result.title.split())[:60]}", "dim")
         if len(response.left_out) > MAX_NAMED:
