@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.divergence.lexicon import PAST
@@ -52,13 +53,12 @@ def announces_change(
     if older.speaker or newer.speaker:  # a turn of a chat is no note
         return False
     pairs = [
-        (old, new) for new in newer.sentences if may_replace(new)
-        for old in older.sentences
-        if may_be_replaced(old) and (new.cues or old.is_provisional or is_turned(old.states, new.states))
+        (old, new) for new in news_of(newer) for old in told_of(older)
+        if new.cues or old.is_provisional or is_turned(old.states, new.states)
     ]  # fmt: skip
     if not pairs:
         return False
-    known = titles[0].union(*(sentence.keys for sentence in older.sentences))
+    known = titles[0] | older.keys
     if any(
         (
             names_old_value(old.text, new.text)
@@ -70,8 +70,7 @@ def announces_change(
         return True
     if are_apart(question, older, newer, titles[0]):
         return False
-    whole = frozenset().union(*(sentence.keys for sentence in newer.sentences))
-    context = titles[1] | (whole if len(whole) < _SHORT else frozenset())
+    context = titles[1] | (newer.keys if len(newer.keys) < _SHORT else frozenset())
     return any(
         ComparedSentences(question, old, new, titles[0], context, newer.former).is_replaced()
         and not is_of_other_day(question, old, new)
@@ -99,13 +98,13 @@ def has_narrower_subject(old: ShortSentence, new: ShortSentence, known: Set[str]
             one behind the owner.
         known: Keys of the older note and of the question.
     """
-    verbs = {second for first, second in old.modifying if first in old.subject}
     subject = new.subject - _NO_QUALIFIERS
-    own = subject - covered(subject, known)
     owned = {second for first, second in new.modifying if first in subject & new.possessed}
-    return bool(owned - covered(owned, known) - _NO_QUALIFIERS) or any(
-        first in own and second not in verbs and covered([second], known) for first, second in new.modifying
-    )
+    if owned - covered(owned, known) - _NO_QUALIFIERS:
+        return True
+    own = subject - covered(subject, known)
+    verbs = {second for first, second in old.modifying if first in old.subject} if own else set()
+    return bool(covered({second for first, second in new.modifying if first in own} - verbs, known))
 
 
 def are_apart(
@@ -124,13 +123,12 @@ def are_apart(
     """
     if _is_event(older) and _is_event(newer) and _first_word(older) == _first_word(newer):
         return True
-    known = question.keys.union(title, *(sentence.keys for sentence in older.sentences))
+    known = question.keys | title | older.keys
     shared = [(old, new) for old in older.sentences for new in newer.sentences if old.keys & new.keys]
     pairs = [pair for pair in shared if covered(question.keys, pair[0].keys)] or shared
-    said = frozenset().union(*(sentence.keys for sentence in newer.sentences))
     return bool(pairs) and all(
         has_narrower_subject(old, new, known)
-        or _has_other_subject(question, old, new, known, said)
+        or _has_other_subject(question, old, new, known, newer.keys)
         or _shares_owner_only(old, new)
         or _is_apart(question, old, new)
         or is_of_first(old.text, new.text)
@@ -201,25 +199,38 @@ def _own_qualifiers(
     question: AskedWords, one: ShortSentence, other: ShortSentence, new: ShortSentence
 ) -> frozenset[str]:
     """Return what a sentence says of its subject, and the other one does not."""
-    beside = {first for first, second in one.modifying if covered([second], other.keys)}
-    found = one.bound | beside
+    shared = covered({second for _, second in one.modifying}, other.keys)
+    found = one.bound | {first for first, second in one.modifying if second in shared}
     if question.asks != "place":
         found |= one.placed
     if question.asks != "name":
-        found |= {second for first, second in one.apposed if covered([first], other.keys)}
+        shared = covered({first for first, _ in one.apposed}, other.keys)
+        found |= {second for first, second in one.apposed if first in shared}
         found |= frozenset() if new.verbs else one.subject
     found -= _NO_QUALIFIERS
     return found - covered(found, other.keys)
 
 
-def may_replace(sentence: ShortSentence) -> bool:
+@lru_cache(maxsize=4_096)  # a note is compared with many others
+def news_of(note: ShortText) -> tuple[ShortSentence, ...]:
+    """Return the sentences of a note that may replace those of another one."""
+    return tuple(filter(_may_replace, note.sentences))
+
+
+@lru_cache(maxsize=4_096)
+def told_of(note: ShortText) -> tuple[ShortSentence, ...]:
+    """Return the sentences of a note that a newer one may replace."""
+    return tuple(filter(_may_be_replaced, note.sentences))
+
+
+def _may_replace(sentence: ShortSentence) -> bool:
     """Whether a sentence states something that may replace what another one states."""
     if sentence.size > LONGEST or sentence.is_question or sentence.is_unsure or sentence.is_more:
         return False
     return all(value.bound != "part" for value in values_of(sentence.text))  # "two of our hens"
 
 
-def may_be_replaced(sentence: ShortSentence) -> bool:
+def _may_be_replaced(sentence: ShortSentence) -> bool:
     """Whether a sentence states something that another one may replace."""
     of_listener = sentence.of_listener and not sentence.of_speaker
     return sentence.size <= LONGEST and not sentence.is_question and not of_listener

@@ -195,15 +195,18 @@ def adds(words: Sequence[str]) -> bool:
 
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
     """Return the keys that are among others, also in a longer or a shorter form."""
-    found = []
-    for one in wanted:
-        if one in keys:
-            found.append(one)
-        elif len(one) >= _PREFIX:
-            begin = one[:_PREFIX]
-            for key in keys:
-                is_alike = key.startswith(begin) and -_ENDING <= len(key) - len(one) <= _ENDING
-                if is_alike and (key.startswith(one) or one.startswith(key)):
-                    found.append(one)
-                    break
-    return frozenset(found)
+    asked = frozenset(wanted)
+    rest = asked - keys
+    return asked if not rest else asked - {one for one in rest if not _has_like(one, keys)}
+
+
+def _has_like(one: str, keys: Set[str]) -> bool:
+    """Whether a key is a longer or a shorter form of one of others."""
+    if len(one) < _PREFIX:
+        return False
+    begin = one[:_PREFIX]
+    for key in keys:
+        is_alike = key.startswith(begin) and -_ENDING <= len(key) - len(one) <= _ENDING
+        if is_alike and (key.startswith(one) or one.startswith(key)):
+            return True
+    return False

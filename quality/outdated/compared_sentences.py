@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set
+from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -132,7 +133,10 @@ def has_other_unit(old: ShortSentence, new: ShortSentence) -> bool:
 
 
 class ComparedSentences:
-    """Two sentences, and the words of a question that both have."""
+    """Two sentences, and the words of a question that both have.
+
+    The first attributes suffice for most pairs, so each is computed when it is needed.
+    """
 
     def __init__(
         self,
@@ -143,60 +147,129 @@ class ComparedSentences:
         context: Set[str],
         former: Set[str],
     ) -> None:
-        self.old, self.new = old, new
-        old_keys = old.keys | old_title
-        self.is_turned = is_turned(old.states, new.states)
-        asked = question.keys - STATE_KEYS if self.is_turned else question.keys
-        names = question.names | covered(asked, old.names) | covered(asked, new.names)
-        self.topic = covered(asked, old_keys)
-        self.attribute = self.topic - old.names - question.names
-        self.missing = self.topic - covered(self.topic, new.keys | context)
-        self.added = covered(asked, new.keys) - self.topic
-        self.is_other_name = not names.isdisjoint(self.missing | self.added)
-        self.is_other_value = (question.values & old.values) != (question.values & new.values)
-        self.shared = covered(old.keys, new.keys) - NO_SUBJECT - MEASURES
-        if old_title:
-            self.shared |= covered(old_title, new.keys | context) - NO_SUBJECT
-        ended = frozenset(one for one in former if one in old.values or covered([one], old.keys)) - GENERIC
-        others = new.keys - covered(new.keys, old.keys)
-        ended -= {first for first, second in new.modifying if second in others}  # the Sentry upgrade
-        self.former = ended
-        self.former_value = frozenset(one for one in ended if not covered([one], asked))
-        self.fresh = new.keys - covered(new.keys, old.keys) - (NO_SUBJECT - new.names)
-        self.is_other_unit = has_other_unit(old, new)
-        self.has_kind = bool(old.kinds & new.kinds) or (_may_be_time(old) and _may_be_time(new))
-        is_apart = is_elsewhere(old, new, ended)
-        self.is_framed = bool(old.frames & new.frames) and not is_apart
-        is_framed = not asked and not is_apart and bool(question.frames & old.frames & new.frames)
-        self.is_only_framed = is_framed and bool(new.verbs or old.keys & new.keys)
-        self.is_moved = (
-            question.asks == "place" and bool(asked) and asked == self.topic
-            and not TABLES["moved"].isdisjoint(new.verbs) and bool(covered(asked, new.subject))
-            and old.bound == new.bound and question.frames <= new.frames
+        self.question, self.old, self.new = question, old, new
+        self._old_title, self._context = old_title, context
+        self._is_turned = is_turned(old.states, new.states)
+        self._asked = question.keys - STATE_KEYS if self._is_turned else question.keys
+        self._topic = covered(self._asked, old.keys | old_title)
+        ended = ((former & old.values) | covered(former, old.keys)) - GENERIC
+        if ended:
+            ended -= {
+                first for first, second in new.modifying if second in self._others
+            }  # the Sentry upgrade
+        self._former = ended
+        self._former_value = ended - covered(ended, self._asked)
+
+    @cached_property
+    def _others(self) -> frozenset[str]:
+        return self.new.keys - covered(self.new.keys, self.old.keys)
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        asked = (covered(self._asked, one.names) for one in (self.old, self.new))
+        return self.question.names.union(*asked)
+
+    @cached_property
+    def _attribute(self) -> frozenset[str]:
+        return self._topic - self.old.names - self.question.names
+
+    @cached_property
+    def _missing(self) -> frozenset[str]:
+        return self._topic - covered(self._topic, self.new.keys | self._context)
+
+    @cached_property
+    def _added(self) -> frozenset[str]:
+        return covered(self._asked, self.new.keys) - self._topic
+
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        shared = covered(self.old.keys, self.new.keys) - NO_SUBJECT - MEASURES
+        if not self._old_title:
+            return shared
+        return shared | (covered(self._old_title, self.new.keys | self._context) - NO_SUBJECT)
+
+    @cached_property
+    def _fresh(self) -> frozenset[str]:
+        return self._others - (NO_SUBJECT - self.new.names)
+
+    @cached_property
+    def _has_kind(self) -> bool:
+        return bool(self.old.kinds & self.new.kinds) or (_may_be_time(self.old) and _may_be_time(self.new))
+
+    @cached_property
+    def _is_framed(self) -> bool:
+        frames = self.old.frames & self.new.frames
+        return bool(frames) and not is_elsewhere(self.old, self.new, self._former)
+
+    @property
+    def _is_only_framed(self) -> bool:
+        old, new = self.old, self.new
+        if self._asked or not (self.question.frames & old.frames & new.frames and self._is_framed):
+            return False
+        return bool(new.verbs or old.keys & new.keys)
+
+    @property
+    def _is_moved(self) -> bool:
+        old, new = self.old, self.new
+        return (
+            self.question.asks == "place" and bool(self._asked) and self._asked == self._topic
+            and not TABLES["moved"].isdisjoint(new.verbs) and bool(covered(self._asked, new.subject))
+            and old.bound == new.bound and self.question.frames <= new.frames
         )  # fmt: skip
-        self.subject = old.keys - GENERIC
-        own_words = self.subject - MEASURES - CHANGING
-        apart = min(len(own_words - covered(own_words, new.keys)), len(self.fresh - MEASURES))
-        self.is_only_named = apart >= _APART and self.shared <= covered(self.shared, old.names | names)
-        self.beside = others - NO_SUBJECT - _NOTED
-        is_bare = not self.beside or (  # left Slack for Mattermost
-            not _LEAVING.isdisjoint(new.verbs) and self.beside <= new.bound & new.names
-        )
-        begins = list(takewhile(lambda word: word not in TABLES["verbs"], new.text.casefold().split()[:4]))
-        is_subject = TABLES["saying_i"].isdisjoint(begins) and bool(
-            covered(ended, frozenset(map(content_key, begins[:3])))
-        )
-        is_ending = bool(new.verbs & _CANCELLED) and _PASSIVE.search(new.text) is None
-        self.is_object = not (is_subject and is_ending)  # who cancelled has not ended
-        is_whole = bool(self.topic) and self.topic == covered(self.topic, ended)
-        self.is_ended = is_whole and is_bare and self.is_object and new.values <= old.values
-        self.is_left = bool(self.topic and self.former_value) and not self.missing
-        answer = old.keys - self.topic - GENERIC
-        is_whole_answer = bool(self.topic and answer) and answer <= ended
-        self.is_answer_ended = is_whole_answer and is_bare and not is_subject and new.values <= old.values
+
+    @cached_property
+    def _subject(self) -> frozenset[str]:
+        return self.old.keys - GENERIC
+
+    @property
+    def _is_only_named(self) -> bool:
+        own_words = self._subject - MEASURES - CHANGING
+        apart = min(len(own_words - covered(own_words, self.new.keys)), len(self._fresh - MEASURES))
+        return apart >= _APART and self._shared <= covered(self._shared, self.old.names | self._names)
+
+    @cached_property
+    def _beside(self) -> frozenset[str]:
+        return self._others - NO_SUBJECT - _NOTED
+
+    @property
+    def _is_bare_ending(self) -> bool:
+        """Whether a newer sentence ends something, and has no other word: *left Slack for Mattermost*."""
+        if not self.new.values <= self.old.values:
+            return False
+        succeeds = not _LEAVING.isdisjoint(self.new.verbs) and self._beside <= self.new.bound & self.new.names
+        return not self._beside or succeeds
+
+    @cached_property
+    def _is_subject_ended(self) -> bool:
+        begins = [*takewhile(lambda word: word not in TABLES["verbs"], self.new.text.casefold().split()[:4])]
+        keys = frozenset(map(content_key, begins[:3]))
+        return TABLES["saying_i"].isdisjoint(begins) and bool(covered(self._former, keys))
+
+    @cached_property
+    def _is_object(self) -> bool:
+        """Whether what ended is no subject of the sentence: who cancelled has not ended."""
+        is_ending = bool(self.new.verbs & _CANCELLED) and _PASSIVE.search(self.new.text) is None
+        return not (is_ending and self._is_subject_ended)
+
+    @cached_property
+    def _is_ended(self) -> bool:
+        is_whole = bool(self._topic) and self._topic == covered(self._topic, self._former)
+        return is_whole and self._is_bare_ending and self._is_object
+
+    @property
+    def _is_left(self) -> bool:
+        return bool(self._topic and self._former_value) and not self._missing
+
+    @cached_property
+    def _is_answer_ended(self) -> bool:
+        answer = self._subject - self._topic
+        is_whole = bool(self._topic and answer) and answer <= self._former
+        return is_whole and self._is_bare_ending and not self._is_subject_ended
 
     def is_replaced(self) -> bool:
         """Whether the newer sentence is about the same, announces a change, and names another value."""
+        if not (self._topic or self._former or self._is_only_framed or self._is_bare()):
+            return False  # the two share nothing that is asked for, or has ended
         return self._is_one_subject() and self._differs() and (
             self._is_restated() or (bool(self.new.cues) and (self._is_bare() or self._is_change()))
         )  # fmt: skip
@@ -204,51 +277,52 @@ class ComparedSentences:
     def _is_one_subject(self) -> bool:
         """Whether owners, names and values of the question agree."""
         old, new = self.old, self.new
-        owners = covered(old.possessed ^ new.possessed, self.topic)
-        if has_other_owner(old, new) or (covered(owners, old.keys) and covered(owners, new.keys)):
+        if self.question.values & old.values != self.question.values & new.values:
             return False
-        is_other_name = self.is_other_name and not self.is_answer_ended
-        return not self.is_other_value and not is_other_name and not (
-            self.added and not self.former_value
-        )  # fmt: skip
+        if self._added and not self._former_value:
+            return False
+        if not self._names.isdisjoint(self._missing | self._added) and not self._is_answer_ended:
+            return False
+        owners = covered(old.possessed ^ new.possessed, self._topic)
+        return not has_other_owner(old, new) and not (covered(owners, old.keys) and covered(owners, new.keys))
 
     def _differs(self) -> bool:
         """Whether the newer sentence brings something new, and the older one has something else."""
         old, new = self.old, self.new
         gone = (old.values - new.values) or (old.keys - covered(old.keys, new.keys) - GENERIC)
         differs = (
-            self.is_turned
-            or self.is_ended
-            or self.is_answer_ended
-            or bool((self.fresh or self.is_left or new.values - old.values) and (gone or self.former))
+            self._is_turned
+            or self._is_ended
+            or self._is_answer_ended
+            or bool((self._fresh or self._is_left or new.values - old.values) and (gone or self._former))
         )
         if not new.is_negated and not differs:
             return False
-        if self.is_other_unit and not self.former_value:
+        if has_other_unit(old, new) and not self._former_value:
             return False
-        is_same_value = bool(old.kinds) and self.has_kind and old.values == new.values
-        if is_same_value and not (new.is_negated or self.former or self.is_turned):
+        is_same_value = bool(old.kinds) and self._has_kind and old.values == new.values
+        if is_same_value and not (new.is_negated or self._former or self._is_turned):
             return False
-        if new.cues and not new.cues - old.cues and (is_same_value or not self.has_kind):
+        if new.cues and not new.cues - old.cues and (is_same_value or not self._has_kind):
             return False
         is_denied = new.is_negated and not old.is_negated
-        return not is_denied or bool(new.cues - old.cues - TABLES["verbs"]) or bool(self.former) or differs
+        return not is_denied or bool(new.cues - old.cues - TABLES["verbs"]) or bool(self._former) or differs
 
     def _is_restated(self) -> bool:
         """Whether the newer sentence is the older one with another value."""
         old, new = self.old, self.new
-        if not self.topic or self.missing or len(old.keys) < 2:
+        if not self._topic or self._missing or len(old.keys) < 2:
             return False
-        states = STATE_KEYS if self.is_turned else frozenset[str]()
+        states = STATE_KEYS if self._is_turned else frozenset[str]()
         if not covered(old.keys, new.keys) >= old.keys - CHANGING - states:
             return False
         if len(new.keys - CHANGING) > len(old.keys) + _MORE:
             return False
-        if self.is_turned and old.values == new.values and old.days == new.days:
+        if self._is_turned and old.values == new.values and old.days == new.days:
             return True
         if not new.cues:
-            return self.has_kind and len(old.values) == 1 == len(new.values)
-        return self.has_kind or not old.kinds
+            return self._has_kind and len(old.values) == 1 == len(new.values)
+        return self._has_kind or not old.kinds
 
     def _is_bare(self) -> bool:
         """Whether a speaker gives a new number of a unit, and no other word: down to 79 kilos now."""
@@ -261,52 +335,52 @@ class ComparedSentences:
     def _is_change(self) -> bool:
         """Whether enough of the subject and of the attribute agree."""
         old, new = self.old, self.new
-        if self.missing:
+        if self._missing:
             return self._may_lack()
-        if self.is_only_framed and old.of_speaker and new.of_speaker:
-            return not old.kinds or self.has_kind
-        if self.topic and covered(self.topic, new.renewed):
+        if self._is_only_framed and old.of_speaker and new.of_speaker:
+            return not old.kinds or self._has_kind
+        if self._topic and covered(self._topic, new.renewed):
             return True
-        if self.is_moved or self.is_ended:
+        if self._is_moved or self._is_ended:
             return True
-        if old.kinds and not self.has_kind and not new.is_negated and not self.former_value:
+        if old.kinds and not self._has_kind and not new.is_negated and not self._former_value:
             return False
-        if len(self.shared) > 1 and (self.topic or self.former):
-            is_attribute = bool(self.attribute and self.fresh)
+        if len(self._shared) > 1 and (self._topic or self._former):
+            is_attribute = bool(self._attribute and self._fresh)
             if (
-                self.has_kind
-                or self.former
+                self._has_kind
+                or self._former
                 or new.is_negated
-                or self.is_framed
-                or self.is_turned
+                or self._is_framed
+                or self._is_turned
                 or is_attribute
             ):
                 return True
-        is_alike = self.is_framed or (self.has_kind and not self.is_only_named)
-        is_alike = is_alike and bool(self.topic - MEASURES and self.shared)
-        if is_alike or (self.topic and self.former_value):
+        is_alike = self._is_framed or (self._has_kind and not self._is_only_named)
+        is_alike = is_alike and bool(self._topic - MEASURES and self._shared)
+        if is_alike or (self._topic and self._former_value):
             return True
-        return bool(self.former_value & (old.names | new.names)) and len(self.subject) <= _FEW
+        return bool(self._former_value & (old.names | new.names)) and len(self._subject) <= _FEW
 
     def _may_lack(self) -> bool:
         """Whether a newer sentence is about the same without a word that is asked for."""
-        if self.is_answer_ended:
+        if self._is_answer_ended:
             return True
-        if len(self.missing) > 1 and not self._lacks_a_compound():
+        if len(self._missing) > 1 and not self._lacks_a_compound():
             return False
-        if self.former_value and len(self.subject) <= _FEW + 1:
+        if self._former_value and len(self._subject) <= _FEW + 1:
             return True
-        return len(self.topic) > 2 and self.has_kind and bool(self.new.verbs)
+        return len(self._topic) > 2 and self._has_kind and bool(self.new.verbs)
 
     def _lacks_a_compound(self) -> bool:
         """Whether a newer sentence lacks only a compound, and ends or succeeds the rest.
 
         As *we cancelled LastPass and use Vaultwarden now* does, where a password manager is asked for.
         """
-        is_compound = any(self.missing == set(pair) for pair in self.old.modifying)
-        has_next = self.beside <= self.new.names and not TABLES["now"].isdisjoint(self.new.cues)
-        is_end = self.is_object and self.new.values <= self.old.values
-        return is_compound and is_end and (has_next or not self.beside)
+        is_compound = any(self._missing == set(pair) for pair in self.old.modifying)
+        has_next = self._beside <= self.new.names and not TABLES["now"].isdisjoint(self.new.cues)
+        is_end = self._is_object and self.new.values <= self.old.values
+        return is_compound and is_end and (has_next or not self._beside)
 
 
 def _differ(units: Set[str], others: Set[str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from slowwave.quality.divergence.lexicon_numbers import MONTHS
@@ -40,6 +41,7 @@ def _together(said: re.Match[str]) -> str:
     return f"{verb}{said[2]}" if verb else said[0]
 
 
+@lru_cache(maxsize=8_192)  # a passage is compared in many searches
 def announces(text: str) -> bool:
     """Whether a text has a word of change or state, or expects a change."""
     found = _PLAIN.findall(plainly(text).casefold().replace("’", "'"))

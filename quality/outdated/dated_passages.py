@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from slowwave.quality.outdated.dates import is_to_come, written_date
 from slowwave.quality.titles import is_from_first_words
@@ -13,7 +13,7 @@ is_from_text = lru_cache(maxsize=1_024)(is_from_first_words)
 """Whether a title is the beginning of a text, cached: a passage is compared with many others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DatedPassage:
     """Passage of a memory, with what orders it in time.
 
@@ -34,7 +34,7 @@ class DatedPassage:
     written: datetime | None = None
     holds_later: bool = False
 
-    @property
+    @cached_property
     def titled(self) -> str:
         """Title and text; only the text if the title is its beginning."""
         return self.text if is_from_text(self.title, self.text) else f"{self.title} {self.text}"
@@ -44,7 +44,7 @@ class DatedPassage:
         """Date that the text gives: that of the passage, or else of its memory."""
         return written_date(self.text) or self.written
 
-    @property
+    @cached_property
     def moment(self) -> datetime:
         """Moment from which its values hold: the date that the text gives, or else the one it came with."""
         return self.said_at or self.created_at

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.announced import are_apart, has_narrower_subject, may_be_replaced, may_replace
+from slowwave.quality.outdated.announced import are_apart, has_narrower_subject, news_of, told_of
 from slowwave.quality.outdated.asked_words import asked_words
 from slowwave.quality.outdated.change_words import TABLES, covered
 from slowwave.quality.outdated.compared_sentences import (
@@ -74,7 +74,7 @@ def may_change(older: DatedPassage, newer: DatedPassage) -> bool:
         older: Passage of the older note.
         newer: Passage of a note with a word of change.
     """
-    told, news = told_of(older.text), _news(newer.text)
+    told, news = told_of(read(older.text)), news_of(read(newer.text))
     if not told or not (_says_changed(news) or has_another_value(told, news)):
         return False
     old_keys, new_keys = subject_keys(told), subject_keys(news)
@@ -102,8 +102,8 @@ def _is_of_subject(question: Question, older: DatedPassage, newer: DatedPassage)
     """
     if not (question.listed or question.asked.is_of_state):
         return False
-    asking = [one for one in told_of(older.text) if covered(question.asked.keys, one.keys)]
-    keys = subject_keys(_news(newer.text))
+    asking = [one for one in told_of(read(older.text)) if covered(question.asked.keys, one.keys)]
+    keys = subject_keys(news_of(read(newer.text)))
     return any(one.subject and covered(one.subject, keys) for one in asking)
 
 
@@ -114,7 +114,7 @@ def _is_only_another_value(older: DatedPassage, newer: DatedPassage) -> bool:
     """
     if _is_titled(older) or _is_titled(newer):
         return False
-    told, news = told_of(older.text), _news(newer.text)
+    told, news = told_of(read(older.text)), news_of(read(newer.text))
     keys = subject_keys(news)
     return bool(keys) and keys == covered(keys, subject_keys(told)) and has_another_value(told, news)
 
@@ -125,11 +125,10 @@ def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) 
     As a note on the submission of an abstract does, where the submission of the thesis is asked for.
     """
     keys = asked_keys(newer.titled)
-    pairs = [pair for sentence in told_of(older.text) for pair in sentence.modifying]
-    return any(
-        covered([first], question.asked.keys) and not covered([first], keys) and covered([second], keys)
-        for first, second in pairs
-    )
+    pairs = [pair for sentence in told_of(read(older.text)) for pair in sentence.modifying]
+    asked = covered({first for first, _ in pairs}, question.asked.keys)
+    lacking = asked - covered(asked, keys)
+    return bool(covered({second for first, second in pairs if first in lacking}, keys))
 
 
 def _says_changed(news: Sequence[ShortSentence]) -> bool:
@@ -140,17 +139,6 @@ def _says_changed(news: Sequence[ShortSentence]) -> bool:
 def has_another_value(told: Sequence[ShortSentence], news: Sequence[ShortSentence]) -> bool:
     """Whether a sentence with a word of change has another value of one kind."""
     return any(new.cues and old.kinds & new.kinds and new.values - old.values for old in told for new in news)
-
-
-@lru_cache(maxsize=4_096)  # a passage is compared in many searches
-def told_of(text: str) -> tuple[ShortSentence, ...]:
-    """Return the sentences of a text that a newer one may replace."""
-    return tuple(sentence for sentence in read(text).sentences if may_be_replaced(sentence))
-
-
-@lru_cache(maxsize=4_096)
-def _news(text: str) -> tuple[ShortSentence, ...]:
-    return tuple(sentence for sentence in read(text).sentences if may_replace(sentence))
 
 
 @lru_cache(maxsize=8_192)

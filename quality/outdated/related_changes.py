@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from slowwave.quality.outdated.announced import are_apart
+from slowwave.quality.outdated.announced import are_apart, told_of
 from slowwave.quality.outdated.change_words import FUNCTION, TABLES, adds, content_key, covered
 from slowwave.quality.outdated.compared_sentences import MEASURES, NO_SUBJECT, has_other_owner
 from slowwave.quality.outdated.dated_passages import DatedPassage, order_in_time
@@ -16,7 +16,6 @@ from slowwave.quality.outdated.likely_changes import (
     are_titled_apart,
     has_another_value,
     subject_keys,
-    told_of,
 )
 from slowwave.quality.outdated.question import (
     Question,
@@ -46,8 +45,8 @@ def asks_what_holds(question: Question) -> bool:
 
 
 def may_tell_alone(text: str) -> bool:
-    """Whether a text is a short note, but not too short."""
-    return len(text) >= MIN_CHARACTERS and is_note(text)
+    """Whether a short note has a word of change, and is not too short."""
+    return len(text) >= MIN_CHARACTERS and is_note(text) and any(one.cues for one in _changing(text))
 
 
 @lru_cache(maxsize=4_096)  # a memory is found by many searches
@@ -90,7 +89,7 @@ def _without_nouns(question: Question) -> Question:
 
 def _is_about_it(question: Question, older: DatedPassage, newer: DatedPassage) -> bool:
     """Whether a newer note tells of a change of this very thing."""
-    told, news = told_of(older.text), _changing(newer.text)
+    told, news = told_of(read(older.text)), _changing(newer.text)
     if not any(new.cues - _OF_NO_CHANGE for new in news) and not has_another_value(told, news):
         return False
     if _is_of_others(question, older, newer) or are_titled_apart(older, newer):

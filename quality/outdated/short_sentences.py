@@ -73,7 +73,7 @@ _NEGATED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShortSentence:
     """Words and values of a sentence, by which it is compared.
 
@@ -144,26 +144,26 @@ class ShortSentence:
     is_provisional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ShortText:
     """Sentences of a text, with its speaker where it is a turn of a chat.
 
     Attributes:
+        keys: Keys of the content words of its sentences.
         former: What any of its sentences marks as no longer holding.
     """
 
     speaker: str
     sentences: tuple[ShortSentence, ...]
+    keys: frozenset[str]
     former: frozenset[str]
 
 
 @lru_cache(maxsize=8_192)
 def is_note(text: str) -> bool:
     """Whether a text is a short note, and no turn of a chat."""
-    if len(text) > MAX_CHARACTERS:
-        return False
-    head = _SPEAKER.match(text)
-    return head is None or not head["who"]
+    head = _SPEAKER.match(text) if len(text) <= MAX_CHARACTERS else None
+    return head is not None and not head["who"]
 
 
 @lru_cache(maxsize=4_096)
@@ -180,6 +180,7 @@ def read(text: str) -> ShortText:
     return ShortText(
         ((head["who"] or "") if head else "").casefold(),
         tuple(found),
+        frozenset().union(*(one.keys for one in found)),
         frozenset().union(*(one.former for one in found)),
     )
 

@@ -67,8 +67,9 @@ def names_old_value(older: str, newer: str) -> bool:
         older: Text or sentence.
         newer: Text or sentence.
     """
-    plain = older.casefold()
-    for subject, old, new, limits in _transitions(newer):
+    transitions = _transitions(newer)
+    plain = older.casefold() if transitions else ""
+    for subject, old, new, limits in transitions:
         if limits - covered(limits, scope_of(older).keys):
             continue
         stated = re.search(rf"(?<=[^\s.!?\n] ){re.escape(old)}(?!\w|[.-]\w)", plain)

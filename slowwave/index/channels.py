@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -100,19 +100,20 @@ class Channels(Protocol[H]):
         """
 
     def newer_with_rare_words(
-        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
-    ) -> pa.Table:
-        """Return newer chunks that share rare words with one, best first.
+        self, words: Mapping[str, str], where: str, most: int, visible: str, may_tell: Callable[[str], bool]
+    ) -> tuple[pa.Table, dict[str, list[int]]]:
+        """Return newer chunks that share rare words with older ones.
 
-        They have the columns DATED. The rarities of these words sum to `MIN_RARITY`. A table on a disk
-        returns none, as a word's rarity in it is not known.
+        They have the columns DATED; the second value is their rows, by older chunk. The rarities of the
+        shared words sum to `MIN_RARITY`. A table on a disk returns none, as a word's rarity in it is not
+        known.
 
         Args:
-            chunk_id: The older chunk.
-            words: Its words that may be shared.
+            words: Words that may be shared, by older chunk.
             where: Condition on the newer ones.
-            most: Maximum (count).
+            most: Maximum for an older one (count); the best ones count.
             visible: As of `full_text`.
+            may_tell: Whether a text may tell of a change; others are left out.
         """
 
     def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:

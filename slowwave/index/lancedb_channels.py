@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
@@ -180,10 +180,10 @@ class TableChannels:
         return scores
 
     def newer_with_rare_words(
-        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
-    ) -> pa.Table:
+        self, words: Mapping[str, str], where: str, most: int, visible: str, may_tell: Callable[[str], bool]
+    ) -> tuple[pa.Table, dict[str, list[int]]]:
         """See `Channels`."""
-        return self._store.table("chunks").schema.empty_table().select(DATED)
+        return self._store.table("chunks").schema.empty_table().select(DATED), {chunk: [] for chunk in words}
 
     def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
         """See `Channels`."""

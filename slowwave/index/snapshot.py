@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -258,15 +258,27 @@ class Snapshot:
         return by_chunk
 
     def newer_with_rare_words(
-        self, chunk_id: str, words: str, where: str, most: int, visible: str = ""
-    ) -> pa.Table:
+        self, words: Mapping[str, str], where: str, most: int, visible: str, may_tell: Callable[[str], bool]
+    ) -> tuple[pa.Table, dict[str, list[int]]]:
         """See `Channels`."""
+        near = {chunk: self._newer_with(said, chunk, where, visible)[:most] for chunk, said in words.items()}
+        every = np.unique(np.concatenate([_NO_ROWS, *near.values()]))
+        told = [
+            row for row, text in zip(every.tolist(), self.named("text", every), strict=True) if may_tell(text)
+        ]
+        place = {row: at for at, row in enumerate(told)}
+        rows = {
+            chunk: [place[row] for row in found.tolist() if row in place] for chunk, found in near.items()
+        }
+        return self.columns.select(DATED).take(told), rows
+
+    def _newer_with(self, words: str, chunk_id: str, where: str, visible: str) -> Rows:
+        """Return the newer rows that share rare words with one, best first."""
         terms = self.vocabulary.of_query(words, self.table).terms
         rows, rarity = self._words_among(visible).shared(terms)
         kept = np.flatnonzero(rarity >= MIN_RARITY)
         kept = kept[self._newer(self._row_of(chunk_id), rows[kept]) & self.passing(where)[rows[kept]]]
-        best = rows[kept[np.argsort(-rarity[kept], kind="stable")]][:most]
-        return self.columns.select(DATED).take(best)
+        return rows[kept[np.argsort(-rarity[kept], kind="stable")]]
 
     def nearest_newer(self, chunk_id: str, where: str, until: datetime | None) -> str:
         """See `Channels`."""
@@ -278,7 +290,7 @@ class Snapshot:
 
     def _row_of(self, chunk_id: str) -> int:
         own = self._rows(memory_of(chunk_id))
-        return own[self.named("chunk_id", own).index(chunk_id)]
+        return own[0] if len(own) == 1 else own[self.named("chunk_id", own).index(chunk_id)]
 
     def _newer(self, row: int, rows: Rows, until: datetime | None = None) -> Flags:
         """Return which rows are newer than one, (r,); another chunk of its memory is not."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from slowwave.common.ids import memory_of
 from slowwave.index.channels import DATED, Channels, Merged
 from slowwave.quality.admission.statuses import SUPERSEDED
 from slowwave.quality.outdated.dated_passages import DatedPassage
@@ -134,21 +135,21 @@ def related_changes(
         return {}
     ranks = (merged.channels[name] for name in ("vector_rank", "bm25_rank"))
     best = np.flatnonzero(np.logical_or.reduce([(rank > 0) & (rank <= RELATED) for rank in ranks])).tolist()
-    taken = merged.shown.select(["memory_id", "text", "chunk_count"]).take(pa.array(best, pa.int64()))
+    counts, chunk_ids = merged.shown.column("chunk_count"), merged.channels["chunk_ids"]
+    whole = [row for row in best if counts[row].as_py() == 1]
+    chunk_of = {memory_of(chunk_ids[row]): chunk_ids[row] for row in whole}
     notes = {
-        memory: row
-        for memory, text, count, row in zip(
-            *(column.to_pylist() for column in taken.columns), best, strict=True
-        )
-        if count == 1 and is_note(text)
+        chunk_of[note.memory_id]: note
+        for note in _Passages(merged.shown, whole).of({}, now)
+        if is_note(note.text)
     }
+    words = {chunk: words_of_subject(note.titled) for chunk, note in notes.items()}
+    shown, rows = chunks.newer_with_rare_words(words, where, MAX_RELATED, visible, may_tell_alone)
+    near = _Passages(shown, range(shown.num_rows))
     found = {}
-    for older in _Passages(merged.shown, list(notes.values())).of({}, now):
-        chunk, words = merged.channels["chunk_ids"][notes[older.memory_id]], words_of_subject(older.titled)
-        near = chunks.newer_with_rare_words(chunk, words, where, MAX_RELATED, visible)
-        rows = [row for row, text in enumerate(near.column("text").to_pylist()) if may_tell_alone(text)]
-        passages = _Passages(near, rows).of({}, now)
-        telling = {newer.memory_id for newer in passages if tells_of_change(question, older, newer)}
+    for chunk, older in notes.items():
+        newer = near.of({}, now, rows[chunk])
+        telling = {note.memory_id for note in newer if tells_of_change(question, older, note)}
         if telling and (nearest := chunks.nearest_newer(chunk, where, now)) in telling:
             found[older.memory_id] = nearest
     return found
@@ -190,24 +191,31 @@ class _Passages:
         later: Memories of passages that are not the first one and have no date of their own.
     """
 
-    def __init__(self, shown: pa.Table, rows: list[int]) -> None:
-        taken = shown.select(DATED).take(pa.array(rows, pa.int64())) if rows else ()
-        self._rows = list(zip(*map(column_values, taken), strict=True))
+    def __init__(self, shown: pa.Table, rows: Sequence[int]) -> None:
+        taken = shown.select(DATED)
+        if 2 * len(rows) < shown.num_rows:
+            taken, rows = taken.take(pa.array(rows, pa.int64())), range(len(rows))
+        every = list(zip(*map(column_values, taken), strict=True)) if rows else []
+        self._rows = [every[row] for row in rows]
         self.later = {row[0] for row in self._rows if row[-1] and not written_date(row[2])}
 
-    def of(self, dates: Mapping[str, datetime | None], now: datetime | None) -> list[DatedPassage]:
+    def of(
+        self, dates: Mapping[str, datetime | None], now: datetime | None, rows: Sequence[int] | None = None
+    ) -> list[DatedPassage]:
         """Return the passages that are compared.
 
         Args:
             dates: Dates of memories, for their later passages.
             now: Moment of the search.
+            rows: Which of them; None: all.
         """
+        chosen = self._rows if rows is None else [self._rows[row] for row in rows]
         passages = [
             DatedPassage(
                 memory_id, title or "", text, sensitivity or "", created, updated,
                 dates.get(memory_id) if ordinal else None,
             )
-            for memory_id, title, text, sensitivity, status, created, updated, ordinal in self._rows
+            for memory_id, title, text, sensitivity, status, created, updated, ordinal in chosen
             if status != SUPERSEDED
         ]  # fmt: skip
         if now is None:
