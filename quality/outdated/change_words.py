@@ -196,17 +196,19 @@ def adds(words: Sequence[str]) -> bool:
 def covered(wanted: Iterable[str], keys: Set[str]) -> frozenset[str]:
     """Return the keys that are among others, also in a longer or a shorter form."""
     asked = frozenset(wanted)
-    rest = asked - keys
-    return asked if not rest else asked - {one for one in rest if not _has_like(one, keys)}
+    if not (rest := asked - keys):
+        return asked
+    together = f" {' '.join(keys)}"
+    begun = [one for one in rest if len(one) >= _PREFIX and f" {one[:_PREFIX]}" in together]
+    return asked - rest.difference(one for one in begun if _has_form(one, keys)) if begun else asked - rest
 
 
-def _has_like(one: str, keys: Set[str]) -> bool:
-    """Whether a key is a longer or a shorter form of one of others."""
-    if len(one) < _PREFIX:
-        return False
+def _has_form(one: str, keys: Set[str]) -> bool:
+    """Whether the longer form of a word, or a shorter one, is among others."""
     begin = one[:_PREFIX]
-    for key in keys:
-        is_alike = key.startswith(begin) and -_ENDING <= len(key) - len(one) <= _ENDING
-        if is_alike and (key.startswith(one) or one.startswith(key)):
-            return True
-    return False
+    return any(
+        key.startswith(begin)
+        and abs(len(key) - len(one)) <= _ENDING
+        and (key.startswith(one) or one.startswith(key))
+        for key in keys
+    )

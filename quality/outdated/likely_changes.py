@@ -128,7 +128,7 @@ def _lacks_a_part(question: Question, older: DatedPassage, newer: DatedPassage) 
     pairs = [pair for sentence in told_of(read(older.text)) for pair in sentence.modifying]
     asked = covered({first for first, _ in pairs}, question.asked.keys)
     lacking = asked - covered(asked, keys)
-    return bool(covered({second for first, second in pairs if first in lacking}, keys))
+    return bool(lacking) and bool(covered({second for first, second in pairs if first in lacking}, keys))
 
 
 def _says_changed(news: Sequence[ShortSentence]) -> bool:
